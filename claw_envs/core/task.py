@@ -1,0 +1,82 @@
+"""What an agent is asked to do, where, within which limits, and how it is verified.
+
+Loaders turn public formats into `Task`; environments read nothing else. Host paths are kept as strings so that a task
+survives msgpack and JSON.
+"""
+
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+
+class Limits(msgspec.Struct, frozen=True, kw_only=True):
+    """Bounds of one episode."""
+
+    max_steps: int = 10
+    """Agent messages before the episode is truncated (it is still scored)."""
+    step_timeout: float = 20.0
+    """Seconds that one agent action may take; what is over is stopped and told to the agent."""
+    episode_timeout: float = 600.0
+    """Seconds from reset until the episode is truncated at its next step."""
+
+
+class SandboxSpec(msgspec.Struct, frozen=True, kw_only=True):
+    """The machine that a task runs in. Everything not granted here is denied."""
+
+    image: str | None = None
+    """Container image; None is the host's own system, read-only."""
+    rootfs: str | None = None
+    """Directory that holds an exported root file system, in place of an image."""
+    workdir: str = "/app"
+    files: dict[str, str] = {}
+    """Target path inside -> host path of a file or directory to copy there before the episode."""
+    setup: tuple[str, ...] = ()
+    """Shell commands run inside, once, before the agent's first step."""
+    env: dict[str, str] = {}
+    network: Literal["none", "full"] | tuple[str, ...] = "none"
+    """`none`, `full`, or the hosts that are allowed."""
+    memory_mb: int = 1024
+    pids: int = 128
+    cpus: float = 1.0
+    disk_mb: int = 512
+    output_bytes: int = 64_000
+    """Bytes of one command's output that are kept (head and tail)."""
+
+
+class VerifierSpec(msgspec.Struct, frozen=True, kw_only=True):
+    """How the outcome is decided once the episode has ended."""
+
+    kind: str
+    """`harbor` (a test script that writes a reward file) or `simulator` (the simulated user decides)."""
+    timeout: float = 60.0
+    """Seconds; a verifier that runs over is an infrastructure failure, never the agent's."""
+    options: dict[str, Any] = {}
+
+
+class Task(msgspec.Struct, frozen=True, kw_only=True):
+    """One task of one family.
+
+    >>> Task(id="hello", family="terminal", instruction="Create hello.txt", verifier=VerifierSpec(kind="harbor")).id
+    'hello'
+    """
+
+    id: str
+    family: str
+    instruction: str
+    verifier: VerifierSpec
+    limits: Limits = Limits()
+    sandbox: SandboxSpec | None = None
+    path: str | None = None
+    """Folder of the task on the host, where its format keeps one."""
+    metadata: dict[str, Any] = {}
+
+    def folder(self) -> Path:
+        """The task's folder on the host.
+
+        Raises:
+            ValueError: if the task did not come from a folder.
+        """
+        if self.path is None:
+            raise ValueError(f"task {self.id} has no folder")
+        return Path(self.path)

@@ -1,0 +1,59 @@
+"""The environment families: their Gymnasium ids, where their code is, where their tasks come from."""
+
+from typing import NamedTuple
+
+import gymnasium as gym
+
+
+class Family(NamedTuple):
+    """One row of the table; code is named, not imported, so that `import claw_envs` stays light."""
+
+    name: str
+    summary: str
+    env: str
+    vector_env: str
+    loader: str
+    """`load(source: str | None) -> list[Task]`."""
+
+    @property
+    def id(self) -> str:
+        """The Gymnasium id."""
+        return f"claw/{self.name}-v0"
+
+
+FAMILIES = (
+    Family(
+        "terminal",
+        "a shell in a sandbox; graded by the task's own tests",
+        "claw_envs.terminal.env:TerminalEnv",
+        "claw_envs.terminal.env:TerminalVectorEnv",
+        "claw_envs.terminal.harbor:load",
+    ),
+    Family(
+        "chat",
+        "personal chat with a simulated user who never states the preference up front",
+        "claw_envs.chat.env:ChatEnv",
+        "claw_envs.chat.env:ChatVectorEnv",
+        "claw_envs.chat.problems:load",
+    ),
+)
+
+
+def family(name: str) -> Family:
+    """Look a family up by its name or Gymnasium id.
+
+    Raises:
+        UserError: if there is none.
+    """
+    from claw_envs.core.errors import UserError
+
+    for row in FAMILIES:
+        if name in (row.name, row.id):
+            return row
+    raise UserError(f"no environment family {name!r}; there are: {', '.join(row.name for row in FAMILIES)}")
+
+
+def register() -> None:
+    """Make every family known to `gymnasium.make` and `gymnasium.make_vec`."""
+    for row in FAMILIES:
+        gym.register(id=row.id, entry_point=row.env, vector_entry_point=row.vector_env)

@@ -1,0 +1,1 @@
+"""Built-in task sets. Data only: one folder a family."""
