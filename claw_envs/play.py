@@ -1,0 +1,82 @@
+"""`claw play`: a person steps an environment by hand, in the terminal.
+
+A message may have several lines; a lone `.` or the end of input (Ctrl-D) sends it. An empty message, or Ctrl-C, ends.
+"""
+
+import sys
+from typing import Any
+
+import msgspec
+
+from claw_envs.core.env import ClawEnv
+from claw_envs.core.errors import UserError
+from claw_envs.families import family
+from claw_envs.lookup import lookup
+
+_HELP = "Type a message; a line with a single '.' sends it. Ctrl-C, or Ctrl-D with nothing typed, ends."
+
+
+def play(name: str, *, task: str | None, source: str | None, seed: int | None, settings: dict[str, str]) -> None:
+    """Play one episode on standard input and output.
+
+    Raises:
+        UserError: unknown family, task, set or constructor argument.
+    """
+    env = _make(name, settings | ({"tasks": source} if source else {}))
+    try:
+        _episode(env, task=task, seed=seed)
+    except KeyboardInterrupt:
+        print("\nended")
+    finally:
+        env.close()
+
+
+def _make(name: str, settings: dict[str, str]) -> ClawEnv:
+    env_class = lookup(family(name).env, extra=name)
+    try:
+        env: ClawEnv = env_class(**{key: _value(text) for key, text in settings.items()})
+    except TypeError as error:
+        raise UserError(f"--set, for the {name} environment: {error}") from error
+    return env
+
+
+def _value(text: str) -> Any:
+    """`3`, `true`, `[1, 2]` as JSON; everything else is itself a string."""
+    try:
+        return msgspec.json.decode(text)
+    except msgspec.DecodeError:
+        return text
+
+
+def _episode(env: ClawEnv, *, task: str | None, seed: int | None) -> None:
+    _, info = env.reset(seed=seed, options={} if task is None else {"task": task})
+    print(f"Task {info['task_id']} ({env.family}), at most {env.task.limits.max_steps} messages. {_HELP}")
+    if info["system_prompt"]:
+        print(f"\n[system]\n{info['system_prompt']}")
+    for tool in info["tools"]:
+        print(f"\n[tool]\n{msgspec.json.encode(tool).decode()}")
+    while True:
+        print(f"\n[{env.last_observation.role}]\n{env.last_observation.text}")
+        if info["status"] != "RUNNING":
+            return
+        message = _read_message()
+        if message is None:
+            print("ended")
+            return
+        _, reward, _, _, info = env.step(message)
+        seconds = info["timings"].get("step", 0.0)
+        print(f"\n-- step {info['step_index']}: reward {reward:g}, {info['status']}, {seconds:.2f} s")
+        if "report" in info:
+            print(f"-- report {msgspec.json.encode(info['report'], enc_hook=repr).decode()}")
+
+
+def _read_message() -> str | None:
+    """The lines up to a lone `.` or the end of input; None where there is nothing more to come."""
+    if sys.stdin.isatty():
+        print("\n[you]")
+    lines: list[str] = []
+    for line in sys.stdin:
+        if line.rstrip("\r\n") == ".":
+            break
+        lines.append(line)
+    return "".join(lines).rstrip("\n") or None

@@ -1,0 +1,90 @@
+"""The read-only root that sandboxes without an image share: the host's programs, and little else of the host.
+
+Only `/usr` (with `/bin`, `/lib*`, `/sbin`) is the host's own, bound read-only. `/etc` is a copy of the entries that
+programs need; accounts are made up. `/home`, `/root`, `/tmp`, `/run`, `/var`, `/opt`, `/srv`, `/mnt` and `/sys` are
+empty. Not covered: secrets that a host keeps in a world-readable file below /usr.
+"""
+
+import importlib.util
+import os
+import shutil
+from pathlib import Path
+
+from claw_envs.sandbox.host import AGENT_UID, Identity
+
+HOST_TREES = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
+ETC = (
+    "alternatives", "ca-certificates.conf", "bash.bashrc", "debian_version", "fonts", "inputrc", "java-11-openjdk",
+    "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "magic", "magic.mime", "mime.types", "nsswitch.conf",
+    "os-release", "perl", "profile", "protocols", "python3", "python3.11", "python3.12", "python3.13", "resolv.conf",
+    "rpc", "services", "shells", "ssl/certs", "ssl/openssl.cnf", "pki/tls/certs", "terminfo", "timezone", "vim",
+)  # fmt: skip
+EMPTY = ("dev", "proc", "sys", "run", "srv", "mnt", "media", "opt", "var/log", "var/lib", "var/cache", "usr")
+PRIVATE_PACKAGES = ("tasks", "claw_envs", "judges", "trainers", "evals")
+"""Ours: `tasks` holds solutions and tests, and the rest is none of an agent's business."""
+
+
+def build_base(target: Path, *, identity: Identity) -> None:
+    """Make the base root at `target`, which must not exist, owned by the agent."""
+    target.mkdir(mode=0o755)
+    for name in EMPTY:
+        (target / name).mkdir(parents=True, exist_ok=True)
+    for name in ("tmp", "var/tmp"):
+        (target / name).mkdir()
+        (target / name).chmod(0o1777)
+    (target / "home/agent").mkdir(parents=True)
+    (target / "var/run").symlink_to("/run")
+    for tree in map(Path, HOST_TREES[1:]):
+        if tree.is_symlink():
+            (target / tree.name).symlink_to(os.readlink(tree))
+        elif tree.is_dir():
+            (target / tree.name).mkdir()
+    _build_etc(target / "etc")
+    (target / "root").mkdir(mode=0o700)
+    if identity.privileged:
+        uid, gid = identity.agent
+        for path in [target, *target.rglob("*")]:
+            os.chown(path, uid, gid, follow_symlinks=False)
+
+
+def _build_etc(etc: Path) -> None:
+    etc.mkdir()
+    for name in ETC:
+        source, copy = Path("/etc") / name, etc / name
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        if source.is_dir():
+            shutil.copytree(source, copy, symlinks=True, ignore=_unreadable, dirs_exist_ok=True)
+        elif source.is_symlink() and str(source.resolve()).startswith("/usr/"):
+            copy.symlink_to(source.resolve())
+        elif source.is_file() and os.access(source, os.R_OK):
+            shutil.copyfile(source, copy)
+    (etc / "passwd").write_text(
+        "root:x:0:0:root:/root:/bin/bash\n"
+        f"agent:x:{AGENT_UID}:{AGENT_UID}:agent:/home/agent:/bin/bash\n"
+        "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n"
+    )
+    (etc / "group").write_text(f"root:x:0:\nagent:x:{AGENT_UID}:\nnogroup:x:65534:\n")
+    (etc / "hostname").write_text("sandbox\n")
+    (etc / "hosts").write_text("127.0.0.1 localhost sandbox\n::1 localhost\n")
+
+
+def _unreadable(folder: str, names: list[str]) -> set[str]:
+    paths = {name: Path(folder) / name for name in names}
+    return {name for name, path in paths.items() if not path.is_symlink() and not os.access(path, os.R_OK)}
+
+
+def host_binds() -> list[str]:
+    """The host's directories that are bound read-only into a sandbox."""
+    return [tree for tree in HOST_TREES if Path(tree).is_dir() and not Path(tree).is_symlink()]
+
+
+def masked() -> list[str]:
+    """Directories below the bound ones that hold our own packages: an installed copy has the tasks' solutions."""
+    found = []
+    for name in PRIVATE_PACKAGES:
+        spec = importlib.util.find_spec(name)
+        for place in (spec.submodule_search_locations or ()) if spec else ():
+            real = Path(place).resolve()
+            if any(real.is_relative_to(Path(tree).resolve()) for tree in host_binds()):
+                found.append(str(real))
+    return found

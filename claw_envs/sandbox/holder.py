@@ -1,0 +1,171 @@
+"""The holder: one process that owns a sandbox's namespaces, and PID 1 of everything that runs inside.
+
+It is a bash in new user, mount, pid, ipc, uts and (unless the network is granted) net namespaces. It sees the host's
+files with the sandbox's first id, never with the owner's, and executes what the owner sends: mounts, kills. Its standard
+input is the sandbox's life line: when the owner is gone, killed too, it ends, and the kernel kills all that is in the
+pid namespace and drops the mounts, whichever thread started it (a parent-death signal would follow the thread).
+
+Not covered: a child that the owner forks without exec keeps the line open unless Python made the fork.
+"""
+
+import asyncio
+import os
+import signal
+import sys
+import weakref
+from pathlib import Path
+
+from claw_envs.core.errors import InfrastructureError, UserError
+from claw_envs.sandbox.host import ROOT_UID, TOOL_PATH, Identity, tools
+from claw_envs.sandbox.process import Child, children, drain, read_into, send_signal, write_all
+
+NAMESPACES_FIX = (
+    "this user cannot make namespaces: `sysctl -w kernel.unprivileged_userns_clone=1 user.max_user_namespaces=15000 "
+    "kernel.apparmor_restrict_unprivileged_userns=0`, or run as root"
+)
+_LOOPBACK = """import fcntl, socket, struct
+with socket.socket() as s: fcntl.ioctl(s, 0x8914, struct.pack("16sh14x", b"lo", 0x41))"""  # SIOCSIFFLAGS up, running
+_lines: "weakref.WeakSet[Holder]" = weakref.WeakSet()
+
+
+class Holder:
+    """Starts, commands and ends the holder process."""
+
+    def __init__(self, *, identity: Identity, network: bool) -> None:
+        self._identity = identity
+        self._network = network
+        self._lock = asyncio.Lock()
+        self._replies = bytearray()
+        self._waiting: asyncio.Future[None] | None = None
+        self._fds: list[int] = []
+        self._child: Child | None = None
+        self.pid = -1
+        """Host pid of the process whose namespaces are entered."""
+
+    @property
+    def alive(self) -> bool:
+        """Whether the namespaces still stand."""
+        return self._child is not None and self._child.alive
+
+    async def start(self) -> None:
+        """Make the namespaces.
+
+        Raises:
+            UserError: if this host does not allow them.
+        """
+        tool = tools()
+        command = [tool["unshare"], "-U", "-m", "-p", "-i", "-u", *([] if self._network else ["-n"])]
+        command += ["--fork", "--kill-child", tool["bash"], "--norc", "--noprofile"]
+        if self._identity.privileged:
+            ids = [f"--reuid={ROOT_UID}", f"--regid={ROOT_UID}", "--clear-groups"]
+            command = [tool["setpriv"], *ids, *command]
+        line_read, line = os.pipe()
+        replies, replies_write = os.pipe()
+        os.set_blocking(line, False)
+        os.set_blocking(replies, False)
+        self._fds = [line, replies]
+        try:
+            self._child = Child(
+                command, env={"PATH": TOOL_PATH}, stdin=line_read, stdout=replies_write, stderr=replies_write
+            )
+        finally:
+            os.close(line_read)
+            os.close(replies_write)
+        asyncio.get_running_loop().add_reader(replies, read_into, replies, self._feed, self._ended)
+        _lines.add(self)
+        try:
+            await self.command("true")
+            self._map_ids(self._child.pid)
+        except (InfrastructureError, OSError) as error:
+            await self.close()
+            raise UserError(f"{NAMESPACES_FIX} ({str(error).strip()})") from error
+        self.pid = children(self._child.pid)[0]
+        await self._loopback()
+
+    def _map_ids(self, pid: int) -> None:
+        if not self._identity.privileged:
+            Path(f"/proc/{pid}/setgroups").write_text("deny")
+        Path(f"/proc/{pid}/uid_map").write_text(self._identity.uid_map)
+        Path(f"/proc/{pid}/gid_map").write_text(self._identity.gid_map)
+
+    async def _loopback(self) -> None:
+        if self._network:
+            return
+        code, _ = await self.command("command -v ip >/dev/null && ip link set lo up", check=False)
+        if code == 0:
+            return
+        enter = [tools()["nsenter"], f"--net=/proc/{self.pid}/ns/net"]
+        if not self._identity.privileged:
+            enter += [f"--user=/proc/{self.pid}/ns/user", "--preserve-credentials"]
+        command = [*enter, sys.executable, "-I", "-S", "-c", _LOOPBACK]
+        with open(os.devnull, "r+b") as null:
+            child = Child(command, env={}, stdin=null.fileno(), stdout=null.fileno(), stderr=null.fileno())
+        if await child.ended:
+            raise InfrastructureError("the loopback interface of the sandbox could not be brought up")
+
+    async def command(self, script: str, *, check: bool = True, timeout: float = 30.0) -> tuple[int, str]:
+        """Run a line of shell in the holder: exit code and output.
+
+        Raises:
+            InfrastructureError: if the holder has gone, hangs, or (with `check`) the script failed.
+        """
+        async with self._lock:
+            if self._child is None or not self._child.alive:
+                raise InfrastructureError("the sandbox has died")
+            loop = asyncio.get_running_loop()
+            self._replies.clear()
+            self._waiting = loop.create_future()
+            text = f"{{ {script}\n}} </dev/null 2>&1; printf '\\0%s\\0' $?\n"
+            try:
+                async with asyncio.timeout(timeout):
+                    await write_all(self._fds[0], text.encode())
+                    await asyncio.wait({self._waiting, self._child.ended}, return_when=asyncio.FIRST_COMPLETED)
+            except TimeoutError:
+                self.kill()
+                raise InfrastructureError(f"the sandbox does not answer: {script}") from None
+            finally:
+                self._waiting = None
+            drain(self._fds[1], self._feed)
+            output, _, code = self._replies.rstrip(b"\0").rpartition(b"\0")
+            if not self._replies.endswith(b"\0"):
+                raise InfrastructureError(f"the sandbox has died: {self._replies.decode(errors='replace').strip()}")
+            if check and code != b"0":
+                raise InfrastructureError(f"{script}: {output.decode(errors='replace').strip()}")
+            return int(code), output.decode(errors="replace")
+
+    def _feed(self, data: bytes) -> None:
+        self._replies += data
+        complete = self._replies.endswith(b"\0") and self._replies.count(b"\0") >= 2
+        if complete and self._waiting is not None and not self._waiting.done():
+            self._waiting.set_result(None)
+
+    def _ended(self) -> None:
+        asyncio.get_running_loop().remove_reader(self._fds[1])
+
+    def kill(self) -> None:
+        """Kill the namespaces with all that runs in them."""
+        if self._child is not None and self._child.alive:
+            for pid in children(self._child.pid):
+                send_signal(pid, signal.SIGKILL)
+            self._child.kill()
+
+    async def close(self) -> None:
+        """Kill it and wait until it has gone."""
+        self.kill()
+        if self._child is not None:
+            await self._child.ended
+            asyncio.get_running_loop().remove_reader(self._fds[1])
+        self.close_line()
+
+    def close_line(self) -> None:
+        """Give up the life line."""
+        while self._fds:
+            os.close(self._fds.pop())
+
+
+def _forget_in_fork() -> None:
+    for holder in list(_lines):
+        holder.close_line()
+
+
+os.register_at_fork(after_in_child=_forget_in_fork)

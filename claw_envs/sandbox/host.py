@@ -1,0 +1,76 @@
+"""What of this host the namespace backend needs: tools, identities, and where state is kept.
+
+Linux only. Everything else about the host stays out of a sandbox.
+"""
+
+import functools
+import os
+import shutil
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+from claw_envs.core.errors import UserError
+
+TOOL_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+TOOLS = {"bwrap": "bubblewrap", "nsenter": "util-linux", "unshare": "util-linux", "setpriv": "util-linux",
+         "mount": "mount", "bash": "bash"}  # fmt: skip
+ROOT_UID = 0x6C610000
+"""First of the host ids that sandboxes of a privileged owner use: no account of the host's has them."""
+AGENT_UID = 1000
+"""The agent's uid and gid inside. 0 is the verifier."""
+
+
+@functools.lru_cache(maxsize=1)
+def tools() -> dict[str, str]:
+    """Absolute paths of the programs that build a sandbox.
+
+    Raises:
+        UserError: naming the package of the first that is missing.
+    """
+    found = {}
+    for name, package in TOOLS.items():
+        path = shutil.which(name, path=TOOL_PATH)
+        if path is None:
+            raise UserError(f"the namespace sandbox needs `{name}`: install it with `apt-get install {package}`")
+        found[name] = path
+    return found
+
+
+class Identity(NamedTuple):
+    """Which ids a sandbox's processes have on the host."""
+
+    privileged: bool
+    """The owner is root: agent and verifier get host ids of their own. Else both are the owner's id, nested."""
+
+    @property
+    def uid_map(self) -> str:
+        """Content of the holder's `uid_map`."""
+        return f"0 {ROOT_UID} 65536" if self.privileged else f"0 {os.getuid()} 1"
+
+    @property
+    def gid_map(self) -> str:
+        """Content of the holder's `gid_map`."""
+        return f"0 {ROOT_UID} 65536" if self.privileged else f"0 {os.getgid()} 1"
+
+    @property
+    def agent(self) -> tuple[int, int]:
+        """Host uid and gid of the agent's files."""
+        return (ROOT_UID + AGENT_UID,) * 2 if self.privileged else (os.getuid(), os.getgid())
+
+
+def identity() -> Identity:
+    """The identity that this process can give its sandboxes."""
+    return Identity(privileged=os.geteuid() == 0)
+
+
+def state_root() -> Path:
+    """Directory that holds the state of all owners of this user. Not readable by others, but traversable."""
+    if os.geteuid() == 0:
+        root = Path("/run/claw-envs")
+    else:
+        root = Path(os.environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir()) / f"claw-envs-{os.getuid()}"
+    root.mkdir(mode=0o711, parents=True, exist_ok=True)
+    if root.is_symlink() or root.stat().st_uid != os.geteuid():
+        raise UserError(f"{root} belongs to somebody else: remove it, or set XDG_RUNTIME_DIR to a directory of yours")
+    return root

@@ -1,0 +1,200 @@
+"""Child processes on the event loop: pidfds and pipe readers, no threads, no polling.
+
+`asyncio.subprocess` is not used because it holds output without a bound and, on Python 3.11, costs a thread a child.
+Linux only.
+"""
+
+import asyncio
+import contextlib
+import os
+import signal
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import NamedTuple
+
+READ_SIZE = 1 << 16
+
+
+class Finished(NamedTuple):
+    """How a child ended."""
+
+    code: int | None
+    """Exit code, 128 + signal for a signal; None where it was stopped by its time-out."""
+
+
+class Child:
+    """One child process: its pidfd is watched, so that `ended` is set without a thread.
+
+    Args:
+        argv: command with an absolute path.
+        env: the whole environment of the child.
+        stdin, stdout, stderr: descriptors, which the caller closes.
+    """
+
+    def __init__(self, argv: list[str], *, env: dict[str, str], stdin: int, stdout: int, stderr: int) -> None:
+        self._popen = subprocess.Popen(
+            argv, env=env, stdin=stdin, stdout=stdout, stderr=stderr, close_fds=True, start_new_session=True, cwd="/"
+        )
+        self.pid = self._popen.pid
+        self._pidfd = os.pidfd_open(self.pid)
+        self._loop = asyncio.get_running_loop()
+        self.ended: asyncio.Future[int] = self._loop.create_future()
+        self._loop.add_reader(self._pidfd, self._reap)
+
+    def _reap(self) -> None:
+        self._loop.remove_reader(self._pidfd)
+        os.close(self._pidfd)
+        code = self._popen.wait()
+        if not self.ended.done():
+            self.ended.set_result(128 - code if code < 0 else code)
+
+    @property
+    def alive(self) -> bool:
+        """Whether it runs, as far as the event loop knows."""
+        return not self.ended.done()
+
+    def kill(self) -> None:
+        """Kill it at once."""
+        if self.alive:
+            self._popen.kill()
+
+    def kill_tree(self) -> None:
+        """Kill it and what descends from it now; what has detached itself stays."""
+        if self.alive:
+            for pid in [*descendants(self.pid), self.pid]:
+                send_signal(pid, signal.SIGKILL)
+
+
+def send_signal(pid: int, number: signal.Signals) -> None:
+    """Signal `pid`; nothing happens where it has gone."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.kill(pid, number)
+
+
+def children(pid: int) -> list[int]:
+    """Children of a process, by host pid; empty where it has gone."""
+    found: list[int] = []
+    with contextlib.suppress(OSError):
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            found += map(int, (task / "children").read_text().split())
+    return found
+
+
+def descendants(pid: int) -> list[int]:
+    """All processes below `pid`, parents before children."""
+    found = children(pid)
+    for child in found:
+        found += children(child)
+    return found
+
+
+def start_time(pid: int) -> int | None:
+    """Clock ticks after boot at which the process started; None where it has gone."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return None
+    fields = stat.rpartition(")")[2].split()
+    return None if fields[0] == "Z" else int(fields[19])
+
+
+def read_into(fd: int, sink: Callable[[bytes], None], on_end: Callable[[], None]) -> None:
+    """Read what `fd` holds now, without blocking; `on_end` is called at its end."""
+    try:
+        data = os.read(fd, READ_SIZE)
+    except BlockingIOError:
+        return
+    except OSError:
+        data = b""
+    if data:
+        sink(data)
+    else:
+        on_end()
+
+
+def drain(fd: int, sink: Callable[[bytes], None], *, most: int = 1 << 22) -> None:
+    """Read until `fd` is empty for now. `most` bounds what a background writer can make us read."""
+    while most > 0:
+        try:
+            data = os.read(fd, READ_SIZE)
+        except OSError:
+            return
+        if not data:
+            return
+        sink(data)
+        most -= len(data)
+
+
+async def write_all(fd: int, data: bytes) -> None:
+    """Write everything to a non-blocking `fd`; a reader that has gone ends it quietly."""
+    loop = asyncio.get_running_loop()
+    view = memoryview(data)
+    while view:
+        try:
+            view = view[os.write(fd, view) :]
+        except BlockingIOError:
+            ready = loop.create_future()
+            loop.add_writer(fd, lambda: ready.done() or ready.set_result(None))
+            try:
+                await ready
+            finally:
+                loop.remove_writer(fd)
+        except BrokenPipeError:
+            return
+
+
+async def communicate(
+    argv: list[str],
+    *,
+    env: dict[str, str],
+    stdin: bytes,
+    timeout: float,
+    stdout: Callable[[bytes], None],
+    stderr: Callable[[bytes], None] | None = None,
+) -> Finished:
+    """Run a command to its end, with its output given to the sinks as it comes.
+
+    Ends when the command ends, also where something it left in the background still holds its output open.
+
+    Args:
+        timeout: seconds after which the command and its descendants are killed.
+        stderr: sink of its own for stderr; None joins it with stdout.
+    """
+    loop = asyncio.get_running_loop()
+    in_read, in_write = os.pipe()
+    out_read, out_write = os.pipe()
+    err_read, err_write = os.pipe() if stderr else (-1, out_write)
+    for fd in (in_write, out_read, err_read):
+        if fd >= 0:
+            os.set_blocking(fd, False)
+    try:
+        child = Child(argv, env=env, stdin=in_read, stdout=out_write, stderr=err_write)
+    except BaseException:
+        for fd in {in_write, out_read, err_read} - {-1}:
+            os.close(fd)
+        raise
+    finally:
+        for fd in {in_read, out_write, err_write}:
+            os.close(fd)
+    sinks = {out_read: stdout} | ({err_read: stderr} if stderr else {})
+    for fd, sink in sinks.items():
+        loop.add_reader(fd, read_into, fd, sink, lambda fd=fd: loop.remove_reader(fd))
+    writer = asyncio.ensure_future(write_all(in_write, stdin))
+    writer.add_done_callback(lambda _: os.close(in_write))
+    code: int | None = None
+    try:
+        code = await asyncio.wait_for(asyncio.shield(child.ended), timeout)
+    except TimeoutError:
+        child.kill_tree()
+        await child.ended
+    finally:
+        child.kill_tree()
+        writer.cancel()
+        for fd, sink in sinks.items():
+            loop.remove_reader(fd)
+            drain(fd, sink)
+            os.close(fd)
+        await asyncio.gather(writer, return_exceptions=True)
+    return Finished(code)
+

@@ -1,0 +1,81 @@
+"""What a family plugs into the runner: a `Benchmark` says which tasks, where they run, how they are scored."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib import import_module
+from typing import Any, NamedTuple
+
+import msgspec
+
+from claw_envs.core.env import ClawEnv
+from claw_envs.core.episode import Episode
+from claw_envs.core.task import Task
+from claw_envs.families import family as lookup
+from evals.results import EpisodeResult, mean_metrics
+from trainers.policies.base import Policy, Sampling
+
+
+class Scored(NamedTuple):
+    """What a benchmark says of one episode."""
+
+    score: float
+    metrics: dict[str, float] = {}
+
+
+Scorer = Callable[[Episode, Task], Awaitable[Scored]]
+"""Scores one episode that was not aborted. May raise InfrastructureError: the episode is aborted and retried."""
+
+
+def _as_it_is(policy: Policy) -> Policy:
+    return policy
+
+
+@dataclass(frozen=True, kw_only=True)
+class Benchmark:
+    """A benchmark.
+
+    Attributes:
+        name: what results are filed under.
+        family: environment family that the tasks belong to.
+        tasks: what is run, in this order.
+        score: how an episode is scored.
+        sampling: how the policy is sampled; the runner sets the seed.
+        wrap: what stands between the runner and the policy that it is given.
+        env_kwargs: for the environment's constructor.
+        metrics: the summary's further figures; by default the mean of every metric.
+        settings: what else distinguishes this run from another, in plain values; goes into the report.
+    """
+
+    name: str
+    family: str
+    tasks: Sequence[Task]
+    score: Scorer
+    sampling: Sampling
+    wrap: Callable[[Policy], Policy] = _as_it_is
+    env_kwargs: Mapping[str, Any] = field(default_factory=dict)
+    metrics: Callable[[Sequence[EpisodeResult]], dict[str, float]] = mean_metrics
+    settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def make_env(self) -> ClawEnv:
+        """A new environment over the benchmark's tasks."""
+        module, name = lookup(self.family).env.split(":")
+        env: ClawEnv = getattr(import_module(module), name)(tasks=self.tasks, **self.env_kwargs)
+        return env
+
+
+class Options(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """What a user may set for any benchmark; a benchmark adds its own.
+
+    Attributes:
+        samples: episodes a task.
+        limit: only the first so many tasks.
+        seed: of task seeds and sampling.
+        max_new_tokens: length limit of one response, in tokens.
+        temperature: 0 is greedy.
+    """
+
+    samples: int = 1
+    limit: int | None = None
+    seed: int = 0
+    max_new_tokens: int = 256
+    temperature: float = 0.0

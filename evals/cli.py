@@ -1,0 +1,123 @@
+"""`claw eval BENCHMARK --model MODEL`: what the command does once its line is parsed."""
+
+import asyncio
+import re
+import sys
+from collections.abc import Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from claw_envs.core.errors import UserError
+from evals.benchmark import Options
+from evals.models import is_endpoint, open_policy
+from evals.results import EpisodeResult, Summary
+from evals.runner import SUMMARY, run_benchmark
+
+BENCHMARKS = {
+    "terminal": ("evals.terminal:TerminalOptions", "evals.terminal:open_benchmark"),
+    "personal": ("evals.personal.evaluate:PersonalOptions", "evals.personal.evaluate:open_benchmark"),
+}
+"""Name -> its `Options` and its `open_benchmark(tasks, options, *, local)`, an asynchronous context manager."""
+
+
+def main_eval(
+    benchmark: str,
+    *,
+    model: str,
+    out: Path | None = None,
+    tasks: str | None = None,
+    parallel: int = 8,
+    settings: Mapping[str, str | int | float | None] | None = None,
+) -> Summary:
+    """Run a benchmark, print its table, and leave `episodes.jsonl` and `summary.json` in `out`.
+
+    Args:
+        benchmark: a key of `BENCHMARKS`.
+        model: `smollm2`, a local Hugging Face directory, or `URL#MODEL`.
+        out: folder of the results, the same again resumes; None is `results/BENCHMARK-MODEL`.
+        tasks: task set or path; None is the benchmark's own.
+        parallel: episodes at a time.
+        settings: values of the benchmark's `Options`; strings are read as what the option is, None leaves the default.
+
+    Raises:
+        UserError: for an unknown benchmark, option, model or task set, or a folder that holds other results.
+    """
+    options = read_options(benchmark, settings or {})
+    folder = out or Path("results") / f"{benchmark}-{_slug(model)}"
+    summary = asyncio.run(_run(benchmark, model, folder, tasks, parallel, options))
+    print(table(summary))
+    print(f"\nwritten to {folder / SUMMARY}")
+    return summary
+
+
+def read_options(benchmark: str, settings: Mapping[str, str | int | float | None]) -> Options:
+    """The options of `benchmark` with `settings` put in.
+
+    Raises:
+        UserError: if there is no such benchmark or option, or a value does not fit.
+    """
+    if benchmark not in BENCHMARKS:
+        raise UserError(f"no benchmark {benchmark!r}; there are: {', '.join(BENCHMARKS)}")
+    kind = _named(BENCHMARKS[benchmark][0])
+    given = {key: value for key, value in settings.items() if value is not None}
+    if unknown := sorted(given.keys() - set(kind.__struct_fields__)):
+        raise UserError(
+            f"{benchmark} has no setting {', '.join(unknown)}; there are: {', '.join(kind.__struct_fields__)}"
+        )
+    try:
+        options: Options = msgspec.convert(given, kind, strict=False)
+    except msgspec.ValidationError as error:
+        raise UserError(f"{benchmark}: {error}") from error
+    if options.samples < 1 or (options.limit is not None and options.limit < 1):
+        raise UserError("samples and limit must be at least 1")
+    return options
+
+
+def table(summary: Summary) -> str:
+    """The summary as text for a person."""
+    statuses = ", ".join(f"{count} {status}" for status, count in sorted(summary.statuses.items()))
+    rows = [("episodes", f"{sum(summary.statuses.values())} ({statuses})")]
+    if summary.score is not None:
+        rows.append(("score", f"{summary.score:.3f}  [{summary.low:.3f}, {summary.high:.3f}] 95 %, {summary.interval}"))
+    else:
+        rows.append(("score", "none: nothing could be scored"))
+    rows += [(f"pass@{k}", f"{value:.3f}") for k, value in summary.pass_at_k.items() if k > 1]
+    rows += [(name, f"{value:.3f}") for name, value in summary.metrics.items()]
+    rows.append(("time", f"{summary.wall_s:.1f} s" + (f", {summary.resumed} resumed" if summary.resumed else "")))
+    width = max(len(name) for name, _ in rows)
+    return "\n".join([f"{summary.benchmark} · {summary.model}", *(f"  {name:<{width}}  {text}" for name, text in rows)])
+
+
+async def _run(benchmark: str, model: str, out: Path, tasks: str | None, parallel: int, options: Options) -> Summary:
+    done = 0
+
+    def show(result: EpisodeResult) -> None:
+        nonlocal done
+        done += 1
+        figure = f"score {result.score:.2f}" if result.score is not None else result.error
+        print(f"[{done}] {result.task_id}/{result.sample_index} {result.status} {figure}", file=sys.stderr, flush=True)
+
+    opened = _named(BENCHMARKS[benchmark][1])(tasks, options, local=not is_endpoint(model))
+    async with opened as ready, open_policy(model, parallel=parallel) as policy:
+        return await run_benchmark(
+            ready,
+            policy,
+            out=out,
+            parallel=parallel,
+            samples=options.samples,
+            seed=options.seed,
+            model=model,
+            on_result=show,
+        )
+
+
+def _named(dotted: str) -> Any:
+    module, name = dotted.split(":")
+    return getattr(import_module(module), name)
+
+
+def _slug(model: str) -> str:
+    return re.sub(r"[^A-Za-z0-9.]+", "-", model.removeprefix("http://").removeprefix("https://")).strip("-.")

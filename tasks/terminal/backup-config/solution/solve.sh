@@ -1,0 +1,3 @@
+#!/bin/bash
+set -euo pipefail
+cp app.conf app.conf.bak

@@ -1,0 +1,3 @@
+#!/bin/bash
+set -euo pipefail
+grep -c '\[ERROR\]' server.log > errors.txt

@@ -1,0 +1,3 @@
+#!/bin/bash
+set -euo pipefail
+find work -type f -name '*.tmp' -delete

@@ -1,0 +1,5 @@
+"""Half-open intervals of whole numbers."""
+
+from intervals.core import merge, subtract, total
+
+__all__ = ["merge", "subtract", "total"]

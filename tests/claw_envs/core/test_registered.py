@@ -1,0 +1,89 @@
+"""Every registered id keeps Gymnasium's contract, and its vector environment equals the single one."""
+
+import warnings
+from typing import Any
+
+import gymnasium as gym
+import pytest
+from gymnasium.utils.env_checker import check_env
+
+import claw_envs
+
+ACTIONS = {
+    "terminal": [
+        "```bash\nprintf 'naïve 🙂\\n\\ttab\\n'; cd /; kept=42\n```",
+        "no command here 中文",
+        "```bash\necho $kept; pwd; (exit 3)\n```",
+        "```bash\nsubmit\n```",
+        "```bash\nthis step resets\n```",
+    ],
+    "chat": ["It's 12 🙂", "## Answer\n1. **naïve**\n2. 中文\n#### 12", "12, easy one", ""],
+}
+IDS = [row.id for row in claw_envs.FAMILIES]
+
+
+def family_of(env_id: str) -> str:
+    return claw_envs.families.family(env_id).name
+
+
+def single_run(env_id: str, *, seed: int, task: str | None = None) -> list[Any]:
+    """Everything that one copy shows for the family's actions, with Gymnasium's next-step autoreset."""
+    env = gym.make(env_id).unwrapped
+    options = {} if task is None else {"task": task}
+    observation, info = env.reset(seed=seed, options=options)
+    seen, ended = [(observation, 0.0, False, False, info["status"])], False
+    for action in ACTIONS[family_of(env_id)]:
+        if ended:
+            (observation, info), rest = env.reset(), (0.0, False, False)
+        else:
+            observation, *rest, info = env.step(action)
+        ended = any(rest[1:])
+        seen.append((observation, *rest, info["status"]))
+    env.close()
+    return seen
+
+
+@pytest.mark.parametrize("env_id", IDS)
+def test_check_env_has_nothing_to_say(env_id: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        env = gym.make(env_id).unwrapped
+        check_env(env)
+        env.close()
+
+
+@pytest.mark.parametrize("env_id", IDS)
+def test_make_wraps_and_runs(env_id: str) -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        env = gym.make(env_id, max_steps=1)
+        env.reset(seed=0)
+        observation, _, terminated, truncated, info = env.step(ACTIONS[family_of(env_id)][0])
+        assert terminated or truncated
+        assert info["status"] in ("COMPLETED", "TRUNCATED")
+        assert observation in env.observation_space
+        env.close()
+
+
+@pytest.mark.parametrize("env_id", IDS)
+def test_seeds_repeat(env_id: str) -> None:
+    assert single_run(env_id, seed=5) == single_run(env_id, seed=5)
+
+
+@pytest.mark.parametrize("copies", [1, 8, 64])
+@pytest.mark.parametrize("env_id", IDS)
+def test_the_vector_environment_equals_the_single_one(env_id: str, copies: int) -> None:
+    vector = gym.make_vec(env_id, num_envs=copies)
+    observations, infos = vector.reset(seed=100)
+    shown = [
+        [({k: v[i] for k, v in observations.items()}, 0.0, False, False, infos["status"][i])] for i in range(copies)
+    ]
+    for action in ACTIONS[family_of(env_id)]:
+        observations, rewards, terminated, truncated, infos = vector.step([action] * copies)
+        assert observations in vector.observation_space
+        for i in range(copies):
+            observation = {key: value[i] for key, value in observations.items()}
+            shown[i].append((observation, rewards[i], terminated[i], truncated[i], infos["status"][i]))
+    vector.close()
+    for i in range(copies):
+        assert shown[i] == single_run(env_id, seed=100 + i)

@@ -1,0 +1,96 @@
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from claw_envs.cli import pairs
+from claw_envs.core.errors import UserError
+
+
+def claw(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    """Run the installed command."""
+    command = [str(Path(sys.executable).with_name("claw")), *arguments]
+    return subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=120)
+
+
+def test_help_names_every_command() -> None:
+    done = claw("--help")
+    assert done.returncode == 0
+    for command in ("envs", "tasks", "play", "train", "eval", "plot", "doctor"):
+        assert f"\n  {command} " in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "named"),
+    [
+        ("tasks no-such-family", "no environment family 'no-such-family'"),
+        ("tasks --tasks somewhere", "claw tasks FAMILY --tasks SET"),
+        ("tasks terminal --tasks /no/such/folder", "/no/such/folder"),
+        ("play chat --task no-such-task", "no task 'no-such-task'"),
+        ("play chat --set colour=blue", "colour"),
+        ("play chat --set colour", "KEY=VALUE"),
+        ("train chat --trainer no-such-trainer", "installed: async"),
+        ("train chat --trainer no_such_module:train", "no_such_module is not installed"),
+        ("plot /no/such/run", "/no/such/run"),
+    ],
+)
+def test_a_users_mistake_is_one_line_and_exit_code_2(arguments: str, named: str) -> None:
+    done = claw(*arguments.split())
+    assert done.returncode == 2, done.stderr
+    assert done.stderr.startswith("claw: ")
+    assert named in done.stderr
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize("arguments", ["bogus", "play", "train chat --updates many", "eval terminal"])
+def test_wrong_usage_is_exit_code_2(arguments: str) -> None:
+    done = claw(*arguments.split())
+    assert done.returncode == 2
+    assert "Error: " in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_envs_lists_the_registered_ids() -> None:
+    assert "claw/terminal-v0" in claw("envs").stdout
+
+
+def test_tasks_lists_one_family_or_all() -> None:
+    chat, everything = claw("tasks", "chat"), claw("tasks")
+    assert "student-wp-001" in chat.stdout
+    assert "terminal" not in chat.stdout
+    assert chat.stdout in everything.stdout
+    assert "\nterminal " in "\n" + everything.stdout
+    assert claw("tasks", "list", "chat").stdout == chat.stdout
+
+
+def test_a_person_plays_an_episode() -> None:
+    done = claw("play", "chat", "--task", "student-wp-001", "--seed", "0", stdin="It's 12.\nNaïve 🙂\n.\n")
+    assert done.returncode == 0, done.stderr
+    assert "Mia has 7 apples" in done.stdout
+    assert "-- step 1: reward " in done.stdout
+    assert done.stdout.rstrip().endswith("ended") or "COMPLETED" in done.stdout
+
+
+def test_the_end_of_input_sends_what_was_typed_and_then_ends() -> None:
+    done = claw("play", "chat", "--task", "student-wp-001", stdin="12")
+    assert done.returncode == 0, done.stderr
+    assert "-- step 1: " in done.stdout
+    nothing = claw("play", "chat", "--task", "student-wp-001")
+    assert nothing.returncode == 0
+    assert "-- step" not in nothing.stdout
+
+
+def test_doctor_says_what_this_machine_can_run() -> None:
+    done = claw("doctor")
+    assert done.returncode == 0, done.stderr
+    for area in ("Machine", "Sandboxes", "Browser", "Engines", "Model"):
+        assert f"{area}\n" in done.stdout
+    assert "yes  python " in done.stdout
+
+
+def test_settings_are_split_at_the_first_equals_sign() -> None:
+    assert pairs(["a=1", "b = x=y", "c="]) == {"a": "1", "b": "x=y", "c": ""}
+    assert pairs(None) == {}
+    with pytest.raises(UserError, match="'=1'"):
+        pairs(["=1"])

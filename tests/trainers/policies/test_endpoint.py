@@ -1,0 +1,60 @@
+"""The endpoint policy against a real HTTP server."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from aiohttp import web
+
+from claw_envs.core.errors import UserError
+from trainers.policies import Completion, Sampling, make_policy
+
+ASKED = [{"role": "user", "content": "2 + 3?"}]
+
+
+async def _served(handler: Any) -> tuple[web.AppRunner, str]:
+    app = web.Application()
+    app.router.add_post("/v1/chat/completions", handler)
+    runner = web.AppRunner(app)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", 0)
+    await site.start()
+    return runner, f"http://127.0.0.1:{runner.addresses[0][1]}/v1"
+
+
+def test_text_comes_back_and_the_sampling_arrives() -> None:
+    received: list[dict[str, Any]] = []
+
+    async def handler(request: web.Request) -> web.Response:
+        received.append(await request.json())
+        return web.json_response({"choices": [{"message": {"content": "5"}, "finish_reason": "length"}]})
+
+    async def run() -> Completion:
+        runner, url = await _served(handler)
+        policy = make_policy(f"{url}#small")
+        try:
+            return await policy.generate(ASKED, Sampling(max_new_tokens=7, temperature=0.5, seed=3))
+        finally:
+            await policy.aclose()
+            await runner.cleanup()
+
+    assert asyncio.run(run()) == Completion([], [], [], [], "length", "5")
+    assert received == [{"model": "small", "messages": ASKED, "temperature": 0.5, "max_tokens": 7, "seed": 3}]
+
+
+def test_what_an_endpoint_cannot_do_is_said() -> None:
+    async def run() -> None:
+        policy = make_policy("http://127.0.0.1:1/v1#small")
+        for call in (
+            policy.generate([1, 2], Sampling()),
+            policy.generate(ASKED, Sampling(top_p=0.5)),
+            policy.score(ASKED, [1]),
+            policy.update_weights({}, 1),
+        ):
+            with pytest.raises(UserError):
+                await call
+        await policy.aclose()
+
+    asyncio.run(run())
+    with pytest.raises(UserError, match="#my-model"):
+        make_policy("http://127.0.0.1:1/v1")

@@ -1,0 +1,228 @@
+"""The bundled trainer: serve | roll out | judge | learn in one process, with bounded queues between them.
+
+Serving runs in the policy's own thread, rolling out and judging on the event loop, learning in a worker thread. On a
+CPU, serving and learning take turns at the cores token by token and micro-batch by micro-batch. What does not wait:
+a step for its verdict, a response for an update, an episode for the others of its batch.
+"""
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from claw_envs.core.errors import UserError
+from trainers import checkpoints
+from trainers.collector import Collector
+from trainers.config import Config
+from trainers.judging import JudgeLoop
+from trainers.learner import Learner, UpdateFigures
+from trainers.metrics import MetricsWriter
+from trainers.pacer import Pacer
+from trainers.plugins import make_env, make_judge, resolve
+from trainers.policies.base import Prompt
+from trainers.policies.embedded import EmbeddedPolicy
+from trainers.policies.gate import ComputeGate
+from trainers.policies.model import configure_torch, load_model, resolve_model
+from trainers.progress import Progress
+from trainers.records import RecordWriter
+from trainers.run import RunDirectory
+from trainers.signals import to_sequences
+from trainers.store import Store, Unit
+
+Result = TypeVar("Result")
+
+
+def train(config: Config, run: Path, *, resume: bool = False) -> None:
+    """Train until `config.updates` updates are done.
+
+    Args:
+        config: settings.
+        run: directory of the run.
+        resume: go on from the last checkpoint, repeating later updates with the samples they had.
+
+    Raises:
+        UserError: for settings or a directory that cannot work.
+    """
+    directory = RunDirectory(run, resume=resume)
+    directory.write_config(config)
+    try:
+        asyncio.run(AsyncTrainer(config, directory).run())
+    except* UserError as group:
+        raise _first(group) from None
+
+
+class ReferenceScorer:
+    """The initial weights, as far as an evaluation may ask them: log-probs of given tokens."""
+
+    def __init__(self, trainer: "AsyncTrainer") -> None:
+        self._trainer, self.renderer = trainer, trainer.policy.renderer
+
+    async def score(self, prompt: Prompt, response_ids: Sequence[int]) -> list[float]:
+        """See `Policy.score`."""
+        ids: Any = list(prompt)
+        ids = self.renderer.prompt_ids(ids) if ids and isinstance(ids[0], dict) else ids
+        rows = [(ids, list(response_ids))]
+        scored = await self._trainer.in_learner(self._trainer.learner.score, rows, reference=True)
+        return [float(value) for value in scored[0]]
+
+
+class AsyncTrainer:
+    """One run."""
+
+    def __init__(self, config: Config, directory: RunDirectory) -> None:
+        self.config, self.directory = config, directory
+        gate = ComputeGate()
+        self._learner_thread = ThreadPoolExecutor(1, "learner", configure_torch, (config.threads,))
+        path = resolve_model(config.model)
+        self.policy = EmbeddedPolicy.load(config.model, threads=config.threads, gate=gate, device=config.device)
+        model, self.tokenizer = load_model(path, device=config.device)
+        self.learner = Learner(model, config, gate)
+        if saved := checkpoints.complete(directory.checkpoints):
+            checkpoints.restore(saved[-1], self.learner)
+        self.store = Store(directory.store)
+        self.records = RecordWriter(directory.records)
+        self.metrics = MetricsWriter(directory.root)
+        self.metrics.rewind(self.learner.version)
+        capacity = (config.rollout.max_staleness + 1) * config.batch_size
+        self.pacer = Pacer(capacity, held=self.store.queued(self.learner.version))
+        self.judging = JudgeLoop(make_judge(config.judge), workers=config.judge.workers, capacity=capacity)
+        self.collector = Collector(
+            lambda: make_env(config), self.policy, self.judging, self.store, self.pacer, self.records, config
+        )
+        self.evaluate = resolve(config.eval.function) if config.eval.function else None
+        self._begun = self._since = time.perf_counter()
+        self._busy = self._busy_seconds()
+
+    async def run(self) -> None:
+        """Run the loops until the last update, or until one of them fails."""
+        version = self.learner.version
+        if version:
+            await self.policy.update_weights(self.learner.state(), version)
+        with Progress(self.config.updates) as self.progress:
+            learn = asyncio.create_task(self._learn())
+            loops = [learn, asyncio.create_task(self.judging.run()), asyncio.create_task(self.collector.run())]
+            reporter = asyncio.create_task(self._report())
+            done, _ = await asyncio.wait(loops, return_when=asyncio.FIRST_COMPLETED)
+            for loop in (*loops, reporter):
+                loop.cancel()
+            await asyncio.gather(*loops, reporter, return_exceptions=True)
+        self._learner_thread.shutdown()
+        await self.policy.aclose()
+        self.records.close()
+        self.metrics.close()
+        self.store.close()
+        for loop in done:
+            loop.result()
+
+    async def in_learner(self, call: Callable[..., Result], *args: Any, **kwargs: Any) -> Result:
+        """Run `call` in the learner's thread: torch keeps its floating-point settings by thread."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(self._learner_thread, partial(call, *args, **kwargs))
+
+    # --- the learn loop -----------------------------------------------------------------------------------------
+
+    async def _learn(self) -> None:
+        config = self.config
+        if self.learner.version == 0:
+            await self._score()
+        for version in range(self.learner.version + 1, config.updates + 1):
+            units = await self._batch(version)
+            figures, staleness = await self.in_learner(self._update, units, version)
+            await self.policy.update_weights(self.learner.state(), version)
+            self.pacer.release(sum(unit.samples for unit in units))
+            if version % config.checkpoint.every == 0 or version == config.updates:
+                await self.in_learner(self._save)
+            self._write(figures, staleness, units)
+            if version % config.eval.every == 0 or version == config.updates:
+                await self._score()
+
+    async def _batch(self, version: int) -> list[Unit]:
+        while True:
+            self.collector.accepted.clear()
+            if units := await asyncio.to_thread(self.store.claim, version, self.config.batch_size):
+                return units
+            await self.collector.accepted.wait()
+
+    def _update(self, units: list[Unit], version: int) -> tuple[UpdateFigures, list[int]]:
+        sequences = to_sequences(units, self.config, self.learner, self.policy.renderer)
+        staleness = [version - 1 - int(sequence.versions.min()) for sequence in sequences]
+        return self.learner.update(sequences, version=version), staleness
+
+    def _save(self) -> None:
+        units = self.store.trained(self.learner.version)
+        checkpoints.save(
+            self.directory.checkpoints, self.learner, self.tokenizer, units=units, keep=self.config.checkpoint.keep
+        )
+
+    async def _score(self) -> None:
+        if self.evaluate is None:
+            return
+        reference = ReferenceScorer(self)
+        scores = await self.evaluate(self.policy, reference=reference, **self.config.eval.options)
+        self.metrics.score({"version": self.learner.version, "time_s": self._time()} | scores)
+        self.progress.show(**{name: value for name, value in scores.items() if name == "score"})
+
+    # --- what is shown and kept ---------------------------------------------------------------------------------
+
+    def _write(self, figures: UpdateFigures, staleness: list[int], units: list[Unit]) -> None:
+        rewards, self.collector.rewards = self.collector.rewards, []
+        row = {
+            "version": self.learner.version,
+            "time_s": self._time(),
+            "samples": sum(unit.samples for unit in units),
+            "reward_mean": float(np.mean(rewards)) if rewards else float("nan"),
+            "reward_std": float(np.std(rewards)) if rewards else float("nan"),
+            **figures._asdict(),
+            "staleness_mean": float(np.mean(staleness)) if staleness else float("nan"),
+            "staleness_max": max(staleness, default=0),
+            **self._counts(),
+            **self._utilisation(),
+        }
+        self.metrics.update(row)
+        self.progress.show(**row)
+
+    async def _report(self) -> None:
+        while True:
+            self.progress.show(time_s=self._time(), **self._counts())
+            await asyncio.sleep(1.0)
+
+    def _counts(self) -> dict[str, int]:
+        return {
+            "turns_served": self.collector.turns_served,
+            "turns_judged": self.judging.judged,
+            "turns_queued": self.store.queued(self.learner.version),
+            "judge_failed": self.judging.failed,
+            "aborted": self.collector.aborted,
+        }
+
+    def _busy_seconds(self) -> dict[str, float]:
+        gate = self.policy.gate.busy()
+        return {
+            "serve_util": gate["decode"],
+            "rollout_util": self.collector.meter.seconds,
+            "judge_util": self.judging.meter.seconds,
+            "learn_util": gate["learn"],
+        }
+
+    def _utilisation(self) -> dict[str, float]:
+        """Share of the time since the last call during which each loop was at work."""
+        now, busy = time.perf_counter(), self._busy_seconds()
+        span, before = now - self._since, self._busy
+        self._since, self._busy = now, busy
+        return {name: (busy[name] - before[name]) / span for name in busy}
+
+    def _time(self) -> float:
+        return time.perf_counter() - self._begun
+
+
+def _first(group: BaseExceptionGroup[UserError]) -> UserError:
+    error: BaseException = group
+    while isinstance(error, BaseExceptionGroup):
+        error = error.exceptions[0]
+    assert isinstance(error, UserError)
+    return error

@@ -1,0 +1,219 @@
+"""A run's settings: defaults, a TOML file, then `--set section.key=value`. Unknown keys are errors that name them."""
+
+import tomllib
+from pathlib import Path
+from typing import Any, Literal
+
+import msgspec
+
+from claw_envs.core.errors import UserError
+
+Signal = Literal["binary", "opd", "combined", "step_index", "grpo", "rloo", "reinforce_baseline"]
+GROUPED = ("step_index", "grpo", "rloo", "reinforce_baseline")
+"""Signals whose sample is an episode compared with others of its group; for the rest a sample is one turn."""
+
+
+class Section(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
+    """A table of the TOML file."""
+
+
+class Generation(Section):
+    """How training responses are sampled. Log-probs train at the temperature they were sampled at."""
+
+    max_new_tokens: int = 64
+    temperature: float = 1.0
+
+
+class Rollout(Section):
+    """How much is in flight."""
+
+    parallel: int = 16
+    """Episodes at once."""
+    group_size: int = 4
+    """Attempts at one task, for grouped signals."""
+    max_staleness: int = 1
+    """Updates that may pass between sampling a token and training it."""
+    abort_retries: int = 2
+
+
+class JudgeConfig(Section):
+    """Who reads the next states."""
+
+    kind: Literal["rules", "prm"] = "rules"
+    base_url: str = ""
+    """OpenAI-compatible endpoint, for `prm` (which asks the hint judge too)."""
+    model: str = ""
+    votes: int = 3
+    process_weight: float = 1.0
+    """Weight of the per-step score beside the outcome, for grouped signals; 0 is outcome only."""
+    workers: int = 8
+
+
+class Weights(Section):
+    """Of the combined signal, and the bound on a single token's distilled advantage (0: none)."""
+
+    binary: float = 1.0
+    opd: float = 1.0
+    opd_clip: float = 0.0
+
+
+class Optim(Section):
+    """AdamW."""
+
+    lr: float = 1e-5
+    weight_decay: float = 0.0
+    beta1: float = 0.9
+    beta2: float = 0.95
+    max_grad_norm: float = 1.0
+    epochs: int = 1
+    """Passes over a batch."""
+    minibatches: int = 1
+    """Optimizer steps a pass."""
+    microbatch: int = 4
+    """Sequences in memory at once."""
+    warmup_steps: int = 0
+
+
+class Loss(Section):
+    """PPO."""
+
+    clip_low: float = 0.2
+    clip_high: float = 0.28
+    dual_clip: float | None = None
+    kl_coef: float = 0.01
+    importance_cap: float | None = None
+    """Truncated importance correction of stale tokens, None for none."""
+    aggregation: Literal["token", "sequence"] = "token"
+
+
+class Lora(Section):
+    """Rank 0 trains all weights."""
+
+    rank: int = 0
+    alpha: int = 16
+    targets: Literal["all-linear"] = "all-linear"
+
+
+class Evaluation(Section):
+    """What scores the policy during the run; the trainer knows it by name only."""
+
+    function: str = ""
+    """`module:function` of `async (policy, *, reference=None, **options) -> dict[str, float]`; empty for none."""
+    every: int = 8
+    options: dict[str, Any] = {}
+
+
+class Checkpoint(Section):
+    """When weights and optimizer go to disk. A restart repeats the updates since, with the same samples."""
+
+    every: int = 4
+    keep: int = 2
+
+
+class Config(Section):
+    """One training run."""
+
+    family: str = "chat"
+    model: str = "smollm2"
+    signal: Signal = "combined"
+    teacher: Literal["reference", "current"] = "reference"
+    """Which weights read the hint: the initial ones or the policy's own."""
+    updates: int = 16
+    batch_size: int = 16
+    """Samples an update: turns, or for grouped signals episodes."""
+    seed: int = 0
+    threads: int = 2
+    """Cores for one operation; serving and learning take turns on them."""
+    device: str = "cpu"
+    """Torch device of the policy and the learner."""
+    env: dict[str, Any] = {}
+    """Arguments of the environment's constructor."""
+    generation: Generation = msgspec.field(default_factory=Generation)
+    rollout: Rollout = msgspec.field(default_factory=Rollout)
+    judge: JudgeConfig = msgspec.field(default_factory=JudgeConfig)
+    weights: Weights = msgspec.field(default_factory=Weights)
+    optim: Optim = msgspec.field(default_factory=Optim)
+    loss: Loss = msgspec.field(default_factory=Loss)
+    lora: Lora = msgspec.field(default_factory=Lora)
+    eval: Evaluation = msgspec.field(default_factory=Evaluation)
+    checkpoint: Checkpoint = msgspec.field(default_factory=Checkpoint)
+
+    @property
+    def grouped(self) -> bool:
+        """Whether a sample is a whole episode."""
+        return self.signal in GROUPED
+
+
+def load_config(family: str | None, file: Path | None, overrides: dict[str, str]) -> Config:
+    """
+    Args:
+        family: overrides the file's.
+        file: TOML, None for the defaults.
+        overrides: dotted key -> value as TOML (a bare word is a string).
+
+    Raises:
+        UserError: naming the file and the key that is wrong.
+    """
+    data = _read(file) if file else {}
+    if family:
+        data["family"] = family
+    for key, text in overrides.items():
+        *tables, last = key.split(".")
+        table = data
+        for name in tables:
+            table = table.setdefault(name, {})
+            if not isinstance(table, dict):
+                raise UserError(f"--set {key}: {name} is not a table")
+        table[last] = _value(text)
+    try:
+        config = msgspec.convert(data, Config)
+    except msgspec.ValidationError as error:
+        raise UserError(f"{file or 'settings'}: {error}") from None
+    _check(config)
+    return config
+
+
+def _read(file: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(file.read_text())
+    except FileNotFoundError:
+        raise UserError(f"{file}: no such file") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise UserError(f"{file}: not valid TOML: {error}") from None
+
+
+def _value(text: str) -> Any:
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def _check(config: Config) -> None:
+    positive = {
+        "updates": config.updates,
+        "batch_size": config.batch_size,
+        "threads": config.threads,
+        "rollout.parallel": config.rollout.parallel,
+        "rollout.group_size": config.rollout.group_size,
+        "judge.workers": config.judge.workers,
+        "optim.epochs": config.optim.epochs,
+        "optim.minibatches": config.optim.minibatches,
+        "optim.microbatch": config.optim.microbatch,
+        "generation.max_new_tokens": config.generation.max_new_tokens,
+        "checkpoint.every": config.checkpoint.every,
+        "checkpoint.keep": config.checkpoint.keep,
+    }
+    for key, number in positive.items():
+        if number < 1:
+            raise UserError(f"{key} must be at least 1, got {number}")
+    if config.generation.temperature <= 0:
+        raise UserError("generation.temperature must be above 0: a greedy policy gives no gradient")
+    if config.rollout.max_staleness < 0:
+        raise UserError(f"rollout.max_staleness must be at least 0, got {config.rollout.max_staleness}")
+    if config.grouped and config.rollout.group_size > config.batch_size:
+        raise UserError(
+            f"rollout.group_size {config.rollout.group_size} does not fit in batch_size {config.batch_size}"
+        )
+    if config.judge.kind == "prm" and not (config.judge.base_url and config.judge.model):
+        raise UserError("judge.kind prm needs judge.base_url and judge.model, an OpenAI-compatible endpoint")

@@ -1,0 +1,63 @@
+"""A run directory: where everything about one run lies, and whether it may be begun or resumed."""
+
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from claw_envs.core.errors import UserError
+from trainers.config import Config
+
+
+class RunDirectory:
+    """Paths of one run.
+
+    `config.toml`, `metrics.csv`, `scores.csv`, `records/`, `store.sqlite`, `checkpoints/`, `tensorboard/`.
+    """
+
+    def __init__(self, root: Path, *, resume: bool) -> None:
+        """
+        Args:
+            root: made if missing.
+            resume: go on with the run that is there.
+
+        Raises:
+            UserError: if there is a run and it is not to be resumed, or none and it is.
+        """
+        self.root = root
+        begun = self.store.exists()
+        if begun and not resume:
+            raise UserError(f"{root} holds a run already: add --resume to go on with it, or give another --run")
+        if resume and not begun:
+            raise UserError(f"{root} holds no run to resume: leave --resume out, or give the right --run")
+        root.mkdir(parents=True, exist_ok=True)
+
+    @property
+    def store(self) -> Path:
+        """The durable queue of accepted units."""
+        return self.root / "store.sqlite"
+
+    @property
+    def checkpoints(self) -> Path:
+        """One directory a version."""
+        return self.root / "checkpoints"
+
+    @property
+    def records(self) -> Path:
+        """The audit log."""
+        return self.root / "records"
+
+    def write_config(self, config: Config) -> None:
+        """Keep the settings, in the form that `--config` reads."""
+        import tomli_w
+
+        (self.root / "config.toml").write_text(tomli_w.dumps(_without_none(msgspec.to_builtins(config))))
+
+
+def _without_none(table: dict[str, Any]) -> dict[str, Any]:
+    """TOML has no null; a key that is left out means the same."""
+    return {
+        key: _without_none(value) if isinstance(value, dict) else value
+        for key, value in table.items()
+        if value is not None
+    }
