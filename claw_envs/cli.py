@@ -147,13 +147,13 @@ def train(
 @app.command("eval")
 def evaluate(
     benchmark: Annotated[str, typer.Argument(metavar="BENCHMARK", help="E.g. terminal, personal.")],
-    model: Annotated[str, typer.Option(help="smollm2, a local HF directory, or the URL of an endpoint.")],
+    model: Annotated[str, typer.Option(help="smollm2, a local HF directory, or URL#MODEL of an endpoint.")],
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="Where results go; reuse it to resume.")] = None,
     source: Source = None,
     parallel: Annotated[int, typer.Option(min=1, help="Episodes at a time.")] = 8,
     settings: Settings = None,
 ) -> None:
-    """Score a model on a benchmark: parallel, resumable, JSONL of episodes and a JSON summary."""
+    """Score a model on a benchmark. The same --out again resumes; --set e.g. limit=5."""
     run = lookup("evals.cli:main_eval", extra="train")
     run(benchmark, model=model, out=out, tasks=source, parallel=parallel, settings=pairs(settings))
 

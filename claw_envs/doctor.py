@@ -66,8 +66,8 @@ def _machine() -> Iterator[Check]:
 def _sandboxes() -> Iterator[Check]:
     from claw_envs.sandbox.probe import probe
 
-    for backend, problem in probe().items():
-        yield Check("Sandboxes", backend, "works" if problem is None else None, problem or "")
+    for backend in probe():
+        yield Check("Sandboxes", backend.backend, backend.detail if backend.usable else None, backend.detail)
     yield Check("Sandboxes", "docker engine", container_engine(), "start Docker or Podman's socket, or set DOCKER_HOST")
     yield _package("Sandboxes", "docker", extra="docker", what="docker SDK")
 

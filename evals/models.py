@@ -1,11 +1,11 @@
-"""From what a user writes after `--model` to a `Policy`: an embedded model by name or path, or an endpoint by URL."""
+"""The models that an evaluation uses, opened for its length: an embedded one by name or path, or one behind a URL."""
 
 import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from claw_envs.core.errors import UserError
-from trainers.policies.base import Policy
+from trainers.policies import Policy, make_policy
 
 KEY_VARIABLE = "OPENAI_API_KEY"
 """Environment variable whose value is sent to endpoints as bearer token."""
@@ -36,22 +36,16 @@ async def open_policy(model: str, *, parallel: int) -> AsyncIterator[Policy]:
     """Load or connect to `model`, and release it at the end.
 
     Args:
-        model: `smollm2`, a local Hugging Face directory, or `URL#MODEL`.
+        model: see `make_policy`.
         parallel: most calls at a time.
 
     Raises:
         UserError: if there is no such model.
     """
-    policy: Policy
     if is_endpoint(model):
-        from trainers.policies.endpoint import EndpointPolicy
-
-        url, name = split_endpoint(model)
-        policy = EndpointPolicy(url, model=name, api_key=os.environ.get(KEY_VARIABLE), concurrency=parallel)
+        policy = make_policy(model, api_key=os.environ.get(KEY_VARIABLE), concurrency=parallel)
     else:
-        from trainers.policies.embedded import EmbeddedPolicy
-
-        policy = EmbeddedPolicy.load(model, max_batch=max(1, min(parallel, 64)))
+        policy = make_policy(model, max_batch=max(1, min(parallel, 64)))
     try:
         yield policy
     finally:

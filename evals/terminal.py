@@ -44,5 +44,6 @@ def benchmark(tasks: str | None, options: TerminalOptions) -> Benchmark:
         tasks=load_tasks("terminal", tasks)[: options.limit],
         score=score,
         sampling=Sampling(max_new_tokens=options.max_new_tokens, temperature=options.temperature),
+        settings={"tasks": tasks},
         env_kwargs={} if options.max_steps is None else {"max_steps": options.max_steps},
     )

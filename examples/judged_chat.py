@@ -3,8 +3,7 @@
 import gymnasium as gym
 
 import claw_envs  # noqa: F401  registers the environments
-from judges.rules import RulesJudge
-from judges.wrapper import JudgeReward
+from judges import JudgeReward, RulesJudge
 
 TEXTBOOK = "To find the total, let's break it down step by step:\n1. **Start** with 7.\n2. Add 5.\n\n#### 12"
 FRIEND = "She has 12 apples now."
@@ -13,6 +12,6 @@ env = JudgeReward(gym.make("claw/chat-v0"), RulesJudge())
 for answer in (TEXTBOOK, FRIEND):
     observation, _ = env.reset(seed=0, options={"task": "student-wp-001"})
     print(f"student: {observation['text']}\nagent:   {answer!r}")
-    observation, reward, *_ = env.step(answer)
-    print(f"student: {observation['text']}\njudge:   {reward:+g}\n")
+    observation, reward, *_, info = env.step(answer)
+    print(f"student: {observation['text']}\njudge:   {info['verdict'].score:+g}, reward with the outcome {reward:+g}\n")
 env.close()

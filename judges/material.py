@@ -38,7 +38,7 @@ def prompt(kind: Literal["prm", "hint"], turn: Turn, task: Task, *, system: str 
         raise ValueError(f"turn {turn.id} has no next state to judge by")
     seen = [message for message in turn.messages if message.get("role") != "system"][-_SHOWN_MESSAGES:]
     parts = [("task", task.instruction)] if task.instruction else []
-    parts += [(f"earlier message ({message.get('role')})", _text(message)) for message in seen]
+    parts += [(f"earlier message ({_speaker(message)})", _text(message)) for message in seen]
     parts.append(("action", _text({"content": turn.response, "tool_calls": turn.tool_calls})))
     parts.append((f"next state ({_next_state(turn)})", turn.observation.text))
     parts = [(name, _clip(text)) for name, text in parts]
@@ -55,6 +55,11 @@ def _next_state(turn: Turn) -> str:
     assert turn.observation is not None
     code = turn.observation.exit_code
     return turn.observation.role if code is None else f"{turn.observation.role}, exit code {code}"
+
+
+def _speaker(message: Message) -> str:
+    role = message.get("role")
+    return role if role in ("user", "assistant", "tool") else "other"
 
 
 def _text(message: dict[str, Any]) -> str:

@@ -56,7 +56,8 @@ NEW_TASK = pattern(
 """Something to be made that is not the reply over again."""
 
 REFUSAL = pattern(
-    r"^(?:hmm*[,.]* |well,? )?(?:no|nope|nah)\b(?!,? (?:thanks|thank you|that's all|problem|worries|need|more questions))"
+    r"^(?:hmm*[,.]* |well,? )?(?:no|nope|nah)\b"
+    r"(?!,? (?:thanks|thank you|that's all|problem|worries|need|more questions))"
 )
 
 INTERJECTION = pattern(

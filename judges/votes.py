@@ -1,12 +1,14 @@
-"""Asks a judge's model several times at once and gathers what came back."""
+"""`VotingJudge`: asks a judge's model several times at once. What the replies mean is its subclasses' business."""
 
 import asyncio
 from collections.abc import Sequence
-from typing import NamedTuple, Protocol
+from typing import ClassVar, Literal, NamedTuple, Protocol
 
-from claw_envs.core.episode import Message
-from claw_envs.core.errors import InfrastructureError
+from claw_envs.core.episode import Message, Turn, Verdict
+from claw_envs.core.errors import InfrastructureError, UserError
 from claw_envs.core.llm import ChatReply
+from claw_envs.core.task import Task
+from judges import material
 
 
 class Client(Protocol):
@@ -19,50 +21,88 @@ class Client(Protocol):
         ...
 
 
-class Ballot(NamedTuple):
-    """The replies of one question, in the order of their seeds.
+class Decision(NamedTuple):
+    """What a judge makes of its model's replies."""
 
-    Attributes:
-        replies: None for one that could not be had.
-        error: why one could not be had, None where all came.
+    votes: list[float | None]
+    score: float | None = None
+    hint: str | None = None
+
+
+class VotingJudge:
+    """A judge whose model is asked `votes` times about each turn, concurrently.
+
+    Where the replies give neither score nor hint the verdict is an abstention, unless no vote could be read and a
+    request failed: then the judge could not be asked, and the verdict failed.
     """
 
-    replies: list[ChatReply | None]
-    error: str | None
+    kind: ClassVar[Literal["prm", "hint"]]
+    default_votes: ClassVar[int]
 
-    @property
-    def texts(self) -> list[str | None]:
-        """What can be read as a vote: a reply that the token limit cut off has not come to its last line."""
-        return [None if reply is None or reply.finish_reason == "length" else reply.text for reply in self.replies]
+    def __init__(
+        self,
+        client: Client,
+        *,
+        votes: int | None = None,
+        temperature: float = 0.6,
+        max_tokens: int = 512,
+        prompt: str | None = None,
+        seed: int = 0,
+    ) -> None:
+        """
+        Args:
+            client: of the judge's model.
+            votes: number of parallel requests a turn; None for the judge's own default.
+            temperature: of sampling; 0 makes all votes the same.
+            max_tokens: of each reply; one that is cut off is no vote.
+            prompt: instructions in place of the family's own (`judges/prompts/KIND_FAMILY.md`).
+            seed: vote i is sampled with `seed + i`.
 
-    @property
-    def raw(self) -> list[str]:
-        """Every reply as it came."""
-        return [reply.text for reply in self.replies if reply is not None]
+        Raises:
+            UserError: if `votes` is below 1.
+        """
+        self._votes = self.default_votes if votes is None else votes
+        if self._votes < 1:
+            raise UserError(f"votes must be at least 1, got {votes}")
+        self._client, self._prompt, self._seed = client, prompt, seed
+        self._temperature, self._max_tokens = temperature, max_tokens
 
-    @property
-    def cost(self) -> int:
-        """Tokens spent."""
-        return sum(reply.prompt_tokens + reply.completion_tokens for reply in self.replies if reply is not None)
+    def decide(self, replies: Sequence[str | None]) -> Decision:
+        """Read the replies, None for one that could not be had or was cut off by the token limit."""
+        raise NotImplementedError
 
+    async def judge(self, turn: Turn, history: Sequence[Turn], task: Task) -> Verdict:
+        """See `judges.base.Judge`. What came before is read from `turn.messages`, as the agent saw it.
 
-async def ask(
-    client: Client, messages: Sequence[Message], *, votes: int, temperature: float, max_tokens: int, seed: int
-) -> Ballot:
-    """Ask `votes` times concurrently, vote i with seed `seed + i`.
+        Raises:
+            UserError: if the endpoint knows neither the key nor the model.
+        """
+        if turn.observation is None:
+            return Verdict(status="abstained")
+        messages = material.prompt(self.kind, turn, task, system=self._prompt)
+        answers = await asyncio.gather(*(self._ask(messages, seed=self._seed + i) for i in range(self._votes)))
+        replies = [None if isinstance(answer, InfrastructureError) else answer for answer in answers]
+        errors = [str(answer) for answer in answers if isinstance(answer, InfrastructureError)]
+        decision = self.decide([reply.text if reply and reply.finish_reason != "length" else None for reply in replies])
+        verdict = Verdict(
+            score=decision.score,
+            votes=decision.votes,
+            hint=decision.hint,
+            raw=[reply.text for reply in replies if reply],
+            cost=sum(reply.prompt_tokens + reply.completion_tokens for reply in replies if reply),
+            error=errors[0] if errors else None,
+        )
+        if verdict.score is None and verdict.hint is None:
+            unread = all(vote is None for vote in verdict.votes)
+            verdict.status = "failed" if unread and errors else "abstained"
+            verdict.error = verdict.error or ("no vote could be read" if unread else None)
+        return verdict
 
-    Raises:
-        UserError: if the endpoint knows neither the key nor the model.
-    """
-
-    async def one(i: int) -> ChatReply | InfrastructureError:
+    async def _ask(self, messages: Sequence[Message], *, seed: int) -> ChatReply | InfrastructureError:
         try:
-            replies = await client.complete(messages, temperature=temperature, max_tokens=max_tokens, seed=seed + i)
+            replies = await self._client.complete(
+                messages, temperature=self._temperature, max_tokens=self._max_tokens, seed=seed
+            )
         except InfrastructureError as error:
             return error
         return replies[0]
-
-    results = await asyncio.gather(*(one(i) for i in range(votes)))
-    errors = [str(result) for result in results if isinstance(result, InfrastructureError)]
-    replies = [None if isinstance(result, InfrastructureError) else result for result in results]
-    return Ballot(replies, errors[0] if errors else None)

@@ -82,8 +82,8 @@ class AsyncTrainer:
         self.policy = EmbeddedPolicy.load(config.model, threads=config.threads, gate=gate, device=config.device)
         model, self.tokenizer = load_model(path, device=config.device)
         self.learner = Learner(model, config, gate)
-        if saved := checkpoints.complete(directory.checkpoints):
-            checkpoints.restore(saved[-1], self.learner)
+        saved = checkpoints.complete(directory.checkpoints)
+        self._trained = checkpoints.restore(saved[-1], self.learner) if saved else {}
         self.store = Store(directory.store)
         self.records = RecordWriter(directory.records)
         self.metrics = MetricsWriter(directory.root)
@@ -151,13 +151,13 @@ class AsyncTrainer:
     def _update(self, units: list[Unit], version: int) -> tuple[UpdateFigures, list[int]]:
         sequences = to_sequences(units, self.config, self.learner, self.policy.renderer)
         staleness = [version - 1 - int(sequence.versions.min()) for sequence in sequences]
-        return self.learner.update(sequences, version=version), staleness
+        figures = self.learner.update(sequences, version=version)
+        self._trained |= {unit.id: version for unit in units}
+        return figures, staleness
 
     def _save(self) -> None:
-        units = self.store.trained(self.learner.version)
-        checkpoints.save(
-            self.directory.checkpoints, self.learner, self.tokenizer, units=units, keep=self.config.checkpoint.keep
-        )
+        keep = self.config.checkpoint.keep
+        checkpoints.save(self.directory.checkpoints, self.learner, self.tokenizer, units=self._trained, keep=keep)
 
     async def _score(self) -> None:
         if self.evaluate is None:

@@ -42,8 +42,8 @@ def complete(directory: Path) -> list[Path]:
     return sorted(path for path in directory.glob("v[0-9]*") if path.name[1:].isdigit())
 
 
-def restore(path: Path, learner: Learner) -> None:
-    """Put weights, optimizer and version of a checkpoint into `learner`."""
+def restore(path: Path, learner: Learner) -> dict[str, int]:
+    """Put weights, optimizer and version of a checkpoint into `learner`. Returns its `units`."""
     from safetensors.torch import load_file
 
     extra = torch.load(path / "trainer.pt", weights_only=True)
@@ -57,4 +57,7 @@ def restore(path: Path, learner: Learner) -> None:
         learner.model.tie_weights()
     learner.optimizer.load_state_dict(extra["optimizer"])
     learner.steps = extra["steps"]
-    learner.version = json.loads((path / "trainer.json").read_text())["version"]
+    ledger = json.loads((path / "trainer.json").read_text())
+    learner.version = ledger["version"]
+    units: dict[str, int] = ledger["units"]
+    return units

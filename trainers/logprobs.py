@@ -36,8 +36,16 @@ def token_logprobs(
     hidden = base.get_decoder()(input_ids=ids, use_cache=False).last_hidden_state
     row_index = torch.tensor([i for i, wanted in enumerate(positions) for _ in wanted], device=device)
     column = torch.tensor([position for wanted in positions for position in wanted], device=device)
-    logits = base.get_output_embeddings()(hidden[row_index, column - 1]).float() / temperature
-    table = torch.log_softmax(logits, dim=-1)
+    logits = base.get_output_embeddings()(hidden[row_index, column - 1]).float()
+    if temperature != 1.0:
+        logits = logits / temperature
+    normaliser = torch.logsumexp(logits, dim=-1)
+    chosen = logits.gather(1, ids[row_index, column].unsqueeze(1)).squeeze(1)
+    return Scored(chosen - normaliser, _entropy(logits.detach(), normaliser.detach()))
+
+
+def _entropy(logits: Tensor, normaliser: Tensor) -> Tensor:
+    """H = log Z - E[logit], a few rows at a time: a copy of the whole table would double the peak memory."""
     with torch.no_grad():
-        entropy = -(table.exp() * table).sum(-1)
-    return Scored(table.gather(1, ids[row_index, column].unsqueeze(1)).squeeze(1), entropy)
+        expected = [(part.softmax(-1) * part).sum(-1) for part in torch.split(logits, 32)]
+    return normaliser - torch.cat(expected)

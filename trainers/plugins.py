@@ -45,11 +45,10 @@ def make_judge(config: JudgeConfig) -> Judge:
         from judges.rules import RulesJudge
 
         return RulesJudge()
+    from claw_envs.core.llm import ChatClient
     from judges.composite import ScoreAndHint
     from judges.hint import HintJudge
     from judges.prm import PRMJudge
-
-    from claw_envs.core.llm import ChatClient
 
     client = ChatClient(config.base_url, config.model)
     return ScoreAndHint(PRMJudge(client, votes=config.votes), HintJudge(client))

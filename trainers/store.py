@@ -100,11 +100,6 @@ class Store:
         """Turns accepted so far."""
         return self._one("SELECT COALESCE(SUM(turns), 0) FROM units")
 
-    def trained(self, version: int) -> dict[str, int]:
-        """Unit id -> version, for every unit that the weights of `version` contain."""
-        with self._lock:
-            return dict(self._db.execute("SELECT id, version FROM units WHERE version <= ?", (version,)).fetchall())
-
     def close(self) -> None:
         """Close the database."""
         with self._lock:

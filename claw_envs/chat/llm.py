@@ -49,7 +49,9 @@ class LlmUser:
         Raises:
             InfrastructureError: if the endpoint fails, or gives nothing readable in all attempts.
         """
-        self._messages.append({"role": "user", "content": f"The assistant replied:\n<reply>\n{_fenced(reply)}\n</reply>"})
+        self._messages.append(
+            {"role": "user", "content": f"The assistant replied:\n<reply>\n{_fenced(reply)}\n</reply>"}
+        )
         for attempt in range(self._attempts):
             [answer, *_] = await self._client.complete(
                 self._messages, temperature=self._temperature, max_tokens=200, seed=self._seed + attempt

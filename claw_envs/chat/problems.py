@@ -100,8 +100,8 @@ def _task(row: dict[str, Any], index: int, persona: str) -> Task:
     if persona == "teacher":
         metadata |= _students_work(answer, index, row.get("work"))
         instruction = (
-            f"My student {metadata['name']} worked on this: \"{row['question']}\" {metadata['name']} wrote: "
-            f"\"{metadata['work']}\" The right answer is {answer:g}. What comment could I write under it?"
+            f'My student {metadata["name"]} worked on this: "{row["question"]}" {metadata["name"]} wrote: '
+            f'"{metadata["work"]}" The right answer is {answer:g}. What comment could I write under it?'
         )
     return Task(
         id=f"{persona}-{row.get('id', f'{index + 1:05d}')}",

@@ -1,4 +1,4 @@
-"""What a simulated user is: it opens the conversation, then reacts to every reply, and never states its preference up front."""
+"""What a simulated user is: it opens a conversation, reacts to each reply, and never states its preference up front."""
 
 from typing import NamedTuple, Protocol
 

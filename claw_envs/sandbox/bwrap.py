@@ -71,9 +71,9 @@ def _mounts(layers: Layers, *, rootfs: bool, user: str) -> list[str]:
         for path in masked():
             line += ["--size", "4096", "--perms", "0555", "--tmpfs", path, "--remount-ro", path]
     line += ["--dev", "/dev", "--bind", str(layers.shm), "/dev/shm", "--remount-ro", "/dev"]
-    line += ["--bind", str(layers.proc), "/proc"]
+    line += ["--bind", "/proc", "/proc"]
     for name in PROC_READ_ONLY:
-        line += ["--ro-bind-try", str(layers.proc / name), f"/proc/{name}"]
+        line += ["--ro-bind-try", f"/proc/{name}", f"/proc/{name}"]
     if user == "verifier":
         line += ["--size", str(256 << 20), "--perms", "0700", "--tmpfs", "/root"]
     return line

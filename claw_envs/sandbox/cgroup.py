@@ -103,7 +103,7 @@ class Limiter:
             ("memory", 2): [("memory.max", memory), ("memory.swap.max", "0"), ("memory.oom.group", "0")],
             ("pids", 1): [("pids.max", str(spec.pids + OVERHEAD_PIDS))],
             ("pids", 2): [("pids.max", str(spec.pids + OVERHEAD_PIDS))],
-            ("cpu", 1): [("cpu.cfs_period_us", str(_CPU_PERIOD_US)), ("cpu.cfs_quota_us", quota)],
+            ("cpu", 1): [("cpu.cfs_quota_us", quota)],
             ("cpu", 2): [("cpu.max", f"{quota} {_CPU_PERIOD_US}")],
         }[controller, version]
         (group / files[0][0]).write_text(files[0][1])
@@ -113,7 +113,10 @@ class Limiter:
 
     def enter(self, command: list[str]) -> list[str]:
         """`command`, started inside the groups and without core dumps."""
-        script = 'ulimit -c 0 -n 4096; while [ "$1" != -- ]; do echo 0 > "$1" || exit 125; shift; done; shift; exec "$@"'
+        script = (
+            'ulimit -c 0; ulimit -n 4096; while [ "$1" != -- ]; do echo 0 > "$1" || exit 125; shift; done; '
+            'shift; exec "$@"'
+        )
         return ["/bin/sh", "-c", script, "sh", *(str(group / "cgroup.procs") for group in self.groups), "--", *command]
 
     def inside(self, argv: list[str]) -> list[str]:
@@ -130,16 +133,10 @@ class Limiter:
     def close(self) -> None:
         """Remove the groups; those that still hold a dying process are left to the next sweep."""
         for group in self.groups:
-            remove_group(group)
+            with contextlib.suppress(OSError):
+                group.rmdir()
 
 
-def remove_group(group: Path) -> None:
-    """Remove an empty group."""
-    with contextlib.suppress(OSError):
-        group.rmdir()
-
-
-def groups_named(name: str) -> list[Path]:
-    """Groups of the sandbox called `name`, of whichever owner of this user."""
-    found = (place.parent / f"claw-envs-{name}" for place in places())
-    return [group for group in found if group.is_dir()]
+def all_groups() -> list[Path]:
+    """Groups of all sandboxes, of whichever owner, where this process makes its own."""
+    return [group for place in places() for group in place.parent.glob("claw-envs-*")]

@@ -1,8 +1,8 @@
 """The holder: one process that owns a sandbox's namespaces, and PID 1 of everything that runs inside.
 
 It is a bash in new user, mount, pid, ipc, uts and (unless the network is granted) net namespaces. It sees the host's
-files with the sandbox's first id, never with the owner's, and executes what the owner sends: mounts, kills. Its standard
-input is the sandbox's life line: when the owner is gone, killed too, it ends, and the kernel kills all that is in the
+files with the sandbox's first id, never with the owner's, and executes what the owner sends: mounts, kills. Its
+standard input is the sandbox's life line: when the owner is gone, killed too, it ends, and the kernel kills all that is in the
 pid namespace and drops the mounts, whichever thread started it (a parent-death signal would follow the thread).
 
 Not covered: a child that the owner forks without exec keeps the line open unless Python made the fork.
@@ -17,7 +17,7 @@ from pathlib import Path
 
 from claw_envs.core.errors import InfrastructureError, UserError
 from claw_envs.sandbox.host import ROOT_UID, TOOL_PATH, Identity, tools
-from claw_envs.sandbox.process import Child, children, drain, read_into, send_signal, write_all
+from claw_envs.sandbox.process import Child, children, communicate, drain, first_of, read_into, send_signal, write_all
 
 NAMESPACES_FIX = (
     "this user cannot make namespaces: `sysctl -w kernel.unprivileged_userns_clone=1 user.max_user_namespaces=15000 "
@@ -76,6 +76,7 @@ class Holder:
         try:
             await self.command("true")
             self._map_ids(self._child.pid)
+            await self._send_line(f"exec {tool['bash']} --norc --noprofile")  # only now an exec makes it root inside
         except (InfrastructureError, OSError) as error:
             await self.close()
             raise UserError(f"{NAMESPACES_FIX} ({str(error).strip()})") from error
@@ -98,9 +99,8 @@ class Holder:
         if not self._identity.privileged:
             enter += [f"--user=/proc/{self.pid}/ns/user", "--preserve-credentials"]
         command = [*enter, sys.executable, "-I", "-S", "-c", _LOOPBACK]
-        with open(os.devnull, "r+b") as null:
-            child = Child(command, env={}, stdin=null.fileno(), stdout=null.fileno(), stderr=null.fileno())
-        if await child.ended:
+        ended = await communicate(command, env={}, stdin=b"", timeout=20.0, stdout=lambda _: None)
+        if ended.code != 0:
             raise InfrastructureError("the loopback interface of the sandbox could not be brought up")
 
     async def command(self, script: str, *, check: bool = True, timeout: float = 30.0) -> tuple[int, str]:
@@ -115,11 +115,11 @@ class Holder:
             loop = asyncio.get_running_loop()
             self._replies.clear()
             self._waiting = loop.create_future()
-            text = f"{{ {script}\n}} </dev/null 2>&1; printf '\\0%s\\0' $?\n"
+            text = f"{{ {script}\n}} </dev/null 2>&1; printf '\\0%s\\0' $?"
             try:
                 async with asyncio.timeout(timeout):
-                    await write_all(self._fds[0], text.encode())
-                    await asyncio.wait({self._waiting, self._child.ended}, return_when=asyncio.FIRST_COMPLETED)
+                    await self._send_line(text)
+                    await first_of(self._waiting, self._child.ended)
             except TimeoutError:
                 self.kill()
                 raise InfrastructureError(f"the sandbox does not answer: {script}") from None
@@ -132,6 +132,9 @@ class Holder:
             if check and code != b"0":
                 raise InfrastructureError(f"{script}: {output.decode(errors='replace').strip()}")
             return int(code), output.decode(errors="replace")
+
+    async def _send_line(self, text: str) -> None:
+        await write_all(self._fds[0], f"{text}\n".encode())
 
     def _feed(self, data: bytes) -> None:
         self._replies += data

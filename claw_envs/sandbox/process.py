@@ -6,12 +6,13 @@ Linux only.
 
 import asyncio
 import contextlib
+import functools
 import os
 import signal
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 READ_SIZE = 1 << 16
 
@@ -126,20 +127,29 @@ def drain(fd: int, sink: Callable[[bytes], None], *, most: int = 1 << 22) -> Non
         most -= len(data)
 
 
+async def first_of(*futures: asyncio.Future[Any], timeout: float | None = None) -> None:
+    """Wait until one of `futures` is done, or the time is over; none is cancelled."""
+    await asyncio.wait(futures, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
+
+
+async def _writable(fd: int) -> None:
+    loop = asyncio.get_running_loop()
+    ready = asyncio.Event()
+    loop.add_writer(fd, ready.set)
+    try:
+        await ready.wait()
+    finally:
+        loop.remove_writer(fd)
+
+
 async def write_all(fd: int, data: bytes) -> None:
     """Write everything to a non-blocking `fd`; a reader that has gone ends it quietly."""
-    loop = asyncio.get_running_loop()
     view = memoryview(data)
     while view:
         try:
             view = view[os.write(fd, view) :]
         except BlockingIOError:
-            ready = loop.create_future()
-            loop.add_writer(fd, lambda: ready.done() or ready.set_result(None))
-            try:
-                await ready
-            finally:
-                loop.remove_writer(fd)
+            await _writable(fd)
         except BrokenPipeError:
             return
 
@@ -179,7 +189,7 @@ async def communicate(
             os.close(fd)
     sinks = {out_read: stdout} | ({err_read: stderr} if stderr else {})
     for fd, sink in sinks.items():
-        loop.add_reader(fd, read_into, fd, sink, lambda fd=fd: loop.remove_reader(fd))
+        loop.add_reader(fd, read_into, fd, sink, functools.partial(loop.remove_reader, fd))
     writer = asyncio.ensure_future(write_all(in_write, stdin))
     writer.add_done_callback(lambda _: os.close(in_write))
     code: int | None = None
@@ -197,4 +207,3 @@ async def communicate(
             os.close(fd)
         await asyncio.gather(writer, return_exceptions=True)
     return Finished(code)
-

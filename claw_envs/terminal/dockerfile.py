@@ -16,9 +16,10 @@ from claw_envs.core.errors import UserError
 
 _DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
-_NEEDS_IMAGE = re.compile(
-    r"(?:^|[\s;&|(])(?:\S*/)?(sudo|apt|apt-get|apk|dnf|yum|pip|pip3|pipx|uv|conda|npm|npx|yarn|cargo|gem|curl|wget|"
-    r"useradd|adduser|groupadd|chown|git\s+clone|python3?\s+-m\s+pip)(?=$|[\s;&|)])"
+_NEEDS_IMAGE = re.compile(  # in the place of a command, after assignments
+    r"(?:^|[;&|(]|\b(?:then|do|else|exec|env)\s)\s*(?:\w+=\S*\s+)*(?:/\S*/)?"
+    r"(sudo|apt|apt-get|apk|dnf|yum|pip|pip3|pipx|uv|conda|npm|npx|yarn|cargo|gem|curl|wget|useradd|adduser|groupadd|"
+    r"chown|git\s+clone|python3?\s+-m\s+pip)(?=$|[\s;&|)])"
 )
 
 

@@ -20,8 +20,9 @@ from claw_envs.sandbox.base import Sandbox
 
 _LOG_TAIL = 2000
 _REWARDS = "/logs/verifier"
-# $1 is the working directory, which the agent may have removed
-_RUN_TESTS = f"""rm -rf /tests {_REWARDS} && mkdir -p /tests {_REWARDS} && tar -xf - --no-same-owner -C /tests || exit 125
+# $1 is the working directory, which the agent may have removed; nobody else may read the tests
+_RUN_TESTS = f"""rm -rf /tests {_REWARDS} && mkdir -p {_REWARDS} && mkdir -m 0700 /tests || exit 125
+tar -xf - --no-same-owner -C /tests || exit 125
 cd "$1" 2>/dev/null
 exec /bin/bash /tests/test.sh </dev/null"""
 

@@ -1,9 +1,10 @@
 """Benchmark `personal`: how well a model's first answers fit a preference that the user never states.
 
 The 36 held-out problems, one answer each, greedy by default so that the figures do not depend on luck. The score is
-that of `evals.personal.style` (0, .25, .5, .75 or 1), or a judge's model's where one is given. Beside it, so that
-answers stay answers: correctness, words, the share of empty and of cut-off answers, and their perplexity under a
-reference model that is given the same problem and the preference in words.
+that of `evals.personal.style` for the student and of `evals.personal.comment` for the teacher (0, .25, .5, .75 or 1),
+or a judge's model's where one is given. Beside it, so that answers stay answers: correctness (student), words, the
+share of empty and of cut-off answers, and their perplexity under a reference model that is given the same problem and
+the preference in words.
 """
 
 import math
@@ -11,15 +12,17 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Protocol
 
-from claw_envs.core.episode import Episode, Status
+from claw_envs.core.episode import Episode, Status, Turn
 from claw_envs.core.errors import InfrastructureError, UserError
 from claw_envs.core.task import Task
 from claw_envs.core.tasksets import load_tasks
 from evals.benchmark import Benchmark, Options, Scored, Scorer
 from evals.metrics import mean
 from evals.models import open_policy, split_endpoint
-from evals.personal import correctness, style
+from evals.personal.comment import comment_score
+from evals.personal.correctness import is_correct
 from evals.personal.hinted import HINTS, HintedPolicy
+from evals.personal.style import style_score
 from evals.results import EpisodeResult, by_task, mean_metrics, summarise
 from evals.runner import plan, run_jobs
 from trainers.policies.base import Policy, Prompt, Sampling
@@ -74,19 +77,18 @@ def benchmark(
 
     async def score(episode: Episode, task: Task) -> Scored:
         turn = episode.turns[0]
-        words = turn.response.split()
-        metrics = {
-            "correctness": float(correctness.is_correct(turn.response, task.metadata["answer"])),
-            "words": float(len(words)),
-            "empty": float(not words),
-            "cutoff": float(turn.finish_reason == "length"),
-        }
+        metrics = _look(turn)
+        if options.persona == "student":
+            metrics["correctness"] = float(is_correct(turn.response, task.metadata["answer"]))
         if reference is not None and turn.response_ids:
             logprobs = await reference.score(with_hint(turn.messages, hint), turn.response_ids)
             metrics |= {"nll": -mean(logprobs), "tokens": float(len(logprobs))}
         if judge is not None:
             return Scored((await judge(episode, task)).score, metrics)
-        return Scored(style.score(turn.response, options.persona), metrics)
+        if options.persona == "teacher":
+            return Scored(comment_score(turn.response, task, finish_reason=turn.finish_reason), metrics)
+        question = task.metadata["question"]
+        return Scored(style_score(turn.response, question, finish_reason=turn.finish_reason), metrics)
 
     return Benchmark(
         name="personal",
@@ -98,6 +100,7 @@ def benchmark(
         env_kwargs={"max_steps": 1},
         metrics=_figures,
         settings={
+            "tasks": tasks,
             "persona": options.persona,
             "hinted": options.hinted,
             "reference": options.reference,
@@ -148,8 +151,8 @@ async def evaluate(
         seed: of the sampling.
 
     Returns:
-        `score` with its 95 % interval `score_low`, `score_high`; `correctness`, `empty`, `cutoff` (shares),
-        `words` (mean), and `perplexity` (see `perplexity`) where there is a reference.
+        `score` with its 95 % interval `score_low`, `score_high`; `correctness` (of the student's answers),
+        `empty`, `cutoff` (shares), `words` (mean), and `perplexity` (see `perplexity`) where there is a reference.
 
     Raises:
         InfrastructureError: if not one answer could be scored.
@@ -176,6 +179,11 @@ def perplexity(nlls: Sequence[float], tokens: Sequence[float]) -> float:
         tokens: number of tokens of each answer.
     """
     return math.exp(math.fsum(n * t for n, t in zip(nlls, tokens, strict=True)) / math.fsum(tokens))
+
+
+def _look(turn: Turn) -> dict[str, float]:
+    words = len(turn.response.split())
+    return {"words": float(words), "empty": float(words == 0), "cutoff": float(turn.finish_reason == "length")}
 
 
 def _figures(results: Sequence[EpisodeResult]) -> dict[str, float]:

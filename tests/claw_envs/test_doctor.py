@@ -13,7 +13,8 @@ from claw_envs import doctor
 class Engine(BaseHTTPRequestHandler):
     """Answers as a container engine does."""
 
-    server_version, sys_version = "Docker/27.1.1 (linux)", ""
+    def version_string(self) -> str:
+        return "Docker/27.1.1 (linux)"
 
     def do_GET(self) -> None:
         self.send_response(200)

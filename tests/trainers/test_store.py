@@ -50,7 +50,6 @@ def test_a_claim_is_the_same_each_time_also_after_reopening(tmp_path: Path) -> N
     store = Store(tmp_path / "s.sqlite")
     store.accept(unit("z"))
     assert ids(store.claim(2, 1)) == ["b"]
-    assert store.trained(1) == {"a": 1}
     assert store.queued(1) == 3
 
 

@@ -16,6 +16,7 @@ import torch
 from claw_envs.core.errors import InfrastructureError
 from trainers.policies.batch import Batch, Row, ScoreItem, score_items
 from trainers.policies.gate import ComputeGate
+from trainers.policies.linear import pack_weights, use_onednn
 from trainers.policies.model import configure_torch
 
 _TOKENS = 1024  # padded tokens of one prefill or scoring micro-batch: bounds memory and how long decoding stands still
@@ -82,6 +83,8 @@ class Engine:
         try:
             configure_torch(self._threads)
             with torch.inference_mode():
+                use_onednn(self._model)
+                pack_weights(self._model)
                 while self._wait():
                     self._run()
         except BaseException as error:  # its traceback goes to everyone who waits
@@ -123,6 +126,7 @@ class Engine:
             own = self._model.state_dict()
             for name, tensor in update.state.items():
                 own[name].copy_(tensor)
+            pack_weights(self._model)
             self.version = update.version
             if update.future.set_running_or_notify_cancel():
                 update.future.set_result(None)

@@ -1,1 +1,1 @@
-"""Who the simulated users are: for each persona its check (what it thinks of a reply) and what an LLM is told to play."""
+"""Who the simulated users are: each persona's check (what it thinks of a reply) and the role that an LLM is to play."""

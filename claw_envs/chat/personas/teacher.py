@@ -22,7 +22,8 @@ _WARM = re.compile(
     re.IGNORECASE,
 )
 _WORDS = re.compile(r"[a-z]{4,}|\d+(?:\.\d+)?")
-_EMPTY = frozenset("that this they them have with from were what when then many much does will your there each".split())
+_EMPTY_WORDS = "that this they them have with from were what when then many much does will your there each"
+_EMPTY = frozenset(_EMPTY_WORDS.split())
 
 
 def opinion(reply: str, task: Task) -> Opinion:

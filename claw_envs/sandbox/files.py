@@ -1,0 +1,65 @@
+"""Copy files into and out of a sandbox with programs that run inside it.
+
+They see the sandbox's root and nothing else, so that neither a link nor `..` leads out. Not covered: owners, times and
+special files of what is copied in.
+"""
+
+import io
+import tarfile
+from pathlib import Path, PurePosixPath
+
+from claw_envs.core.errors import UserError
+from claw_envs.sandbox.host import AGENT_UID
+
+NOT_FOUND, NOT_A_FILE = 66, 67
+PUT = """set -e
+mkdir -p -- "$(dirname -- "$1")"
+rm -f -- "$1"
+set -C
+cat > "$1"
+chmod "$2" -- "$1"
+"""
+"""sh -c PUT sh PATH MODE: replaces the file itself, never what a link in its place points to."""
+GET = f"""[ -e "$1" ] || exit {NOT_FOUND}
+[ -f "$1" ] || exit {NOT_A_FILE}
+exec head -c "$2" -- "$1"
+"""
+"""sh -c GET sh PATH BYTES"""
+SEED = """set -e
+mkdir -p -- "$1"
+[ -z "$2" ] || chown "$2" -- "$1"
+exec tar -x -p -f - -C / --same-owner --no-overwrite-dir
+"""
+"""sh -c SEED sh WORKDIR OWNER < archive: the spec's files, before the agent's first step."""
+
+
+def archive(files: dict[str, str], *, agent_owns: bool) -> bytes:
+    """A tar archive, relative to `/`, of host files and directories at their target paths, owned by the agent.
+
+    Raises:
+        UserError: if a host path does not exist.
+    """
+    owner = AGENT_UID if agent_owns else 0
+    made: set[PurePosixPath] = {PurePosixPath(".")}
+    buffer = io.BytesIO()
+
+    def owned(member: tarfile.TarInfo) -> tarfile.TarInfo:
+        member.uid = member.gid = owner
+        member.uname = member.gname = ""
+        return member
+
+    with tarfile.open(fileobj=buffer, mode="w") as tar:
+        for target, source in files.items():
+            if not Path(source).exists():
+                raise UserError(f"sandbox file {target}: {source} does not exist")
+            name = PurePosixPath("/", target).relative_to("/")
+            if ".." in name.parts:
+                raise UserError(f"sandbox file {target}: a target path cannot hold `..`")
+            for parent in reversed(name.parents):
+                if parent not in made:
+                    made.add(parent)
+                    folder = tarfile.TarInfo(str(parent))
+                    folder.type, folder.mode = tarfile.DIRTYPE, 0o755
+                    tar.addfile(owned(folder))
+            tar.add(Path(source).resolve(), arcname=str(name), filter=owned)
+    return buffer.getvalue()

@@ -1,0 +1,148 @@
+"""The `local` backend: plain processes of this user in a temporary directory. It isolates nothing.
+
+For trusted commands where no other backend runs. Absolute paths are the host's own; `spec.files` and `put` with an
+absolute target go below the temporary directory, which is also where commands start; reset copies the seed back.
+No limits but the output's, no users, and stopping the agent stops what its shells and commands started.
+"""
+
+import os
+import shutil
+import tempfile
+import warnings
+from pathlib import Path, PurePosixPath
+
+from claw_envs.core.errors import InfrastructureError, UserError
+from claw_envs.core.task import SandboxSpec
+from claw_envs.sandbox.base import ExecResult
+from claw_envs.sandbox.host import TOOL_PATH
+from claw_envs.sandbox.output import Capture
+from claw_envs.sandbox.process import Child, communicate
+from claw_envs.sandbox.shell import BashShell
+
+_SETUP_TIMEOUT = 300.0
+
+
+class LocalSandbox:
+    """See the module."""
+
+    def __init__(self, spec: SandboxSpec) -> None:
+        if spec.image or spec.rootfs:
+            raise UserError("the local sandbox runs no image and no rootfs: use the namespace sandbox")
+        warnings.warn("the local sandbox isolates nothing: commands run as you, on this machine", stacklevel=3)
+        self.spec = spec
+        self._directory: Path | None = None
+        self._shells: list[BashShell] = []
+
+    async def start(self) -> None:
+        """See `Sandbox.start`."""
+        self._directory = Path(tempfile.mkdtemp(prefix="claw-envs-local-"))
+        seed, self._root = self._directory / "seed", self._directory / "root"
+        self._root.mkdir()
+        self._inside(self.spec.workdir).mkdir(parents=True, exist_ok=True)
+        for target, source in self.spec.files.items():
+            self._copy_in(target, Path(source))
+        for command in self.spec.setup:
+            result = await self.exec(["/bin/bash", "-c", command], timeout=_SETUP_TIMEOUT)
+            if result.exit_code != 0:
+                raise InfrastructureError(f"set-up command `{command}` failed: {result.output[-2000:].strip()}")
+        shutil.copytree(self._root, seed, symlinks=True)
+
+    def _copy_in(self, target: str, source: Path) -> None:
+        place = self._inside(target)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if source.is_dir():
+            shutil.copytree(source, place, symlinks=True, dirs_exist_ok=True)
+        else:
+            shutil.copy(source, place)
+
+    def _check(self) -> None:
+        if self._directory is None or not self._root.is_dir():
+            raise InfrastructureError("the sandbox is not running")
+
+    def _inside(self, path: str) -> Path:
+        place = self._root / PurePosixPath("/", self.spec.workdir, path).relative_to("/")
+        if not place.parent.resolve().is_relative_to(self._root.resolve()):
+            raise OSError(f"{path} leads out of the sandbox")
+        return place
+
+    def _env(self, extra: dict[str, str] | None) -> dict[str, str]:
+        fixed = {"PATH": TOOL_PATH, "HOME": str(self._root), "LANG": "C.UTF-8", "TERM": "dumb"}
+        return fixed | self.spec.env | (extra or {})
+
+    @staticmethod
+    def _at(cwd: Path, argv: list[str]) -> list[str]:
+        return ["/bin/sh", "-c", 'cd "$1" && shift && exec "$@"', "sh", str(cwd), *argv]
+
+    async def exec(
+        self,
+        argv: list[str],
+        *,
+        timeout: float,
+        env: dict[str, str] | None = None,
+        cwd: str | None = None,
+        user: str = "agent",
+        stdin: bytes = b"",
+    ) -> ExecResult:
+        """See `Sandbox.exec`. Both users are you."""
+        self._check()
+        place = self._inside(cwd or self.spec.workdir)
+        capture = Capture(self.spec.output_bytes)
+        ended = await communicate(
+            self._at(place, argv), env=self._env(env), stdin=stdin, timeout=timeout, stdout=capture.feed
+        )
+        output, missing = capture.take()
+        return ExecResult(output, ended.code, ended.code is None, missing, str(place))
+
+    async def shell(self) -> BashShell:
+        """See `Sandbox.shell`."""
+        self._check()
+        shell = BashShell(self._spawn, depth=0, output_bytes=self.spec.output_bytes, check=self._check)
+        await shell.start()
+        self._shells.append(shell)
+        return shell
+
+    def _spawn(self, argv: list[str], stdin: int, stdout: int, stderr: int) -> Child:
+        line = self._at(self._inside(self.spec.workdir), argv)
+        return Child(line, env=self._env(None), stdin=stdin, stdout=stdout, stderr=stderr)
+
+    async def put(self, path: str, data: bytes, *, mode: int = 0o644, user: str = "agent") -> None:
+        """See `Sandbox.put`."""
+        self._check()
+        place = self._inside(path)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.unlink(missing_ok=True)
+        fd = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, mode)
+        try:
+            os.write(fd, data)
+        finally:
+            os.close(fd)
+
+    async def get(self, path: str, *, max_bytes: int = 10_000_000) -> bytes:
+        """See `Sandbox.get`."""
+        self._check()
+        place = self._inside(path)
+        if not place.resolve().is_relative_to(self._root.resolve()):
+            raise OSError(f"{path} leads out of the sandbox")
+        with place.open("rb") as file:
+            return file.read(max_bytes)
+
+    async def stop_agent(self) -> None:
+        """See `Sandbox.stop_agent`."""
+        shells, self._shells = self._shells, []
+        for shell in shells:
+            await shell.close()
+
+    async def reset(self) -> None:
+        """See `Sandbox.reset`."""
+        self._check()
+        assert self._directory is not None
+        await self.stop_agent()
+        shutil.rmtree(self._root)
+        shutil.copytree(self._directory / "seed", self._root, symlinks=True)
+
+    async def close(self) -> None:
+        """See `Sandbox.close`."""
+        await self.stop_agent()
+        if self._directory is not None:
+            shutil.rmtree(self._directory, ignore_errors=True)
+            self._directory = None

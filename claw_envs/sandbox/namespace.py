@@ -1,0 +1,214 @@
+"""The `namespace` backend: Linux namespaces and bubblewrap over an overlay; no daemon, root or not.
+
+Isolates: files (nothing of the host but its read-only programs), processes, network (none unless the spec grants
+`full`), ipc, host name, environment, descriptors; limits memory, tasks, cpu (`cgroup`), disk (`overlay`) and output.
+The agent is uid 1000 without capabilities. Owned by root, agent and verifier have host ids of their own; owned by an
+ordinary user both are that user's id, and what keeps them apart is that the agent is stopped before the verifier runs.
+
+Does not isolate: the kernel itself (no virtual machine, no system call filter), time, and, with `network="full"`,
+whatever the host can reach, its loopback and abstract sockets too. Allow-lists of hosts are not supported.
+"""
+
+import asyncio
+import os
+from pathlib import Path
+
+from claw_envs.core.errors import InfrastructureError, UserError
+from claw_envs.core.task import SandboxSpec
+from claw_envs.sandbox.base import ExecResult
+from claw_envs.sandbox.bwrap import LAUNCHER_ENV, command_line
+from claw_envs.sandbox.cgroup import Limiter
+from claw_envs.sandbox.files import GET, NOT_A_FILE, NOT_FOUND, PUT, SEED, archive
+from claw_envs.sandbox.holder import Holder
+from claw_envs.sandbox.host import AGENT_UID, identity
+from claw_envs.sandbox.output import Capture
+from claw_envs.sandbox.overlay import Layers
+from claw_envs.sandbox.process import Child, communicate
+from claw_envs.sandbox.shell import BashShell
+from claw_envs.sandbox.state import State
+from claw_envs.sandbox.sweep import sweep_once
+
+_FILE_TIMEOUT = 60.0
+_SETUP_TIMEOUT = 300.0
+_SHELL_DEPTH = 2
+"""nsenter, bubblewrap, bash."""
+
+
+class NamespaceSandbox:
+    """See the module. Use on one event loop."""
+
+    def __init__(self, spec: SandboxSpec) -> None:
+        self.spec = spec
+        self._identity = identity()
+        self._network = spec.network == "full"
+        self._holder = Holder(identity=self._identity, network=self._network)
+        self._state: State | None = None
+        self._layers: Layers | None = None
+        self._limiter: Limiter | None = None
+        self._shells: list[BashShell] = []
+
+    async def start(self) -> None:
+        """See `Sandbox.start`."""
+        self._check_spec()
+        try:
+            await self._start()
+        except BaseException:
+            await self.close()
+            raise
+
+    def _check_spec(self) -> None:
+        if not isinstance(self.spec.network, str):
+            raise UserError('the namespace sandbox has no allow-list of hosts: use network "none" or "full"')
+        if self.spec.image is not None:
+            raise UserError("the namespace sandbox runs no image: export its root file system and give it as `rootfs`")
+        if self.spec.rootfs is not None and not os.path.lexists(f"{self.spec.rootfs}/bin/sh"):
+            raise UserError(f"rootfs {self.spec.rootfs}: no /bin/sh there, it is not a root file system")
+
+    async def _start(self) -> None:
+        sweep_once()
+        self._state = State.create(self._identity)
+        base = Path(os.path.realpath(self.spec.rootfs)) if self.spec.rootfs else self._state.base()
+        self._layers = Layers(
+            self._state.path, base=base, disk_mb=self.spec.disk_mb, agent_owns=self._identity.privileged
+        )
+        for directory in self._layers.directories():
+            directory.mkdir(mode=0o755)
+        self._limiter = Limiter(self._state.name, spec=self.spec)
+        await self._holder.start()
+        self._state.label(holder=self._holder.pid)
+        await self._holder.command(self._layers.mount())
+        await self._seed()
+        await self._holder.command(f"kill -9 -1 2>/dev/null; {self._layers.freeze()}")
+
+    async def _seed(self) -> None:
+        owner = f"{AGENT_UID}:{AGENT_UID}" if self._identity.privileged else ""
+        content = archive(self.spec.files, agent_owns=self._identity.privileged)
+        argv = ["/bin/sh", "-c", SEED, "sh", self.spec.workdir, owner]
+        result = await self._run(argv, user="verifier", cwd="/", stdin=content, timeout=_FILE_TIMEOUT)
+        if result.exit_code != 0:
+            raise InfrastructureError(f"the task's files could not be copied in: {result.output[-2000:].strip()}")
+        for command in self.spec.setup:
+            result = await self.exec(["/bin/bash", "-c", command], timeout=_SETUP_TIMEOUT)
+            if result.exit_code != 0:
+                how = "timed out" if result.timed_out else f"exit code {result.exit_code}"
+                raise InfrastructureError(f"set-up command `{command}`: {how}: {result.output[-2000:].strip()}")
+
+    def _check(self) -> None:
+        if self._state is None or not self._holder.alive:
+            raise InfrastructureError("the sandbox has died" if self._state else "the sandbox is not running")
+
+    def _command(self, argv: list[str], *, user: str, env: dict[str, str], cwd: str) -> list[str]:
+        self._check()
+        assert self._layers is not None
+        assert self._limiter is not None
+        line = command_line(
+            self._limiter.inside(argv),
+            holder=self._holder.pid,
+            identity=self._identity,
+            layers=self._layers,
+            user=user,
+            env=env,
+            cwd=cwd,
+            network=self._network,
+            rootfs=self.spec.rootfs is not None,
+        )
+        return self._limiter.enter(line)
+
+    async def exec(
+        self,
+        argv: list[str],
+        *,
+        timeout: float,
+        env: dict[str, str] | None = None,
+        cwd: str | None = None,
+        user: str = "agent",
+        stdin: bytes = b"",
+    ) -> ExecResult:
+        """See `Sandbox.exec`. The verifier gets nothing of the spec's environment."""
+        env = (self.spec.env if user == "agent" else {}) | (env or {})
+        return await self._run(argv, user=user, cwd=cwd or self.spec.workdir, stdin=stdin, timeout=timeout, env=env)
+
+    async def _run(
+        self,
+        argv: list[str],
+        *,
+        user: str,
+        cwd: str,
+        stdin: bytes,
+        timeout: float,
+        env: dict[str, str] | None = None,
+    ) -> ExecResult:
+        capture = Capture(self.spec.output_bytes)
+        line = self._command(argv, user=user, env=env or {}, cwd=cwd)
+        ended = await communicate(line, env=LAUNCHER_ENV, stdin=stdin, timeout=timeout, stdout=capture.feed)
+        self._check()
+        output, missing = capture.take()
+        return ExecResult(output, ended.code, ended.code is None, missing, cwd)
+
+    async def shell(self) -> BashShell:
+        """See `Sandbox.shell`."""
+        shell = BashShell(self._spawn_shell, depth=_SHELL_DEPTH, output_bytes=self.spec.output_bytes, check=self._check)
+        await shell.start()
+        self._shells.append(shell)
+        return shell
+
+    def _spawn_shell(self, argv: list[str], stdin: int, stdout: int, stderr: int) -> Child:
+        line = self._command(argv, user="agent", env=self.spec.env, cwd=self.spec.workdir)
+        return Child(line, env=LAUNCHER_ENV, stdin=stdin, stdout=stdout, stderr=stderr)
+
+    async def put(self, path: str, data: bytes, *, mode: int = 0o644, user: str = "agent") -> None:
+        """See `Sandbox.put`.
+
+        Raises:
+            OSError: if the file cannot be written inside.
+        """
+        argv = ["/bin/sh", "-c", PUT, "sh", path, f"{mode:o}"]
+        result = await self._run(argv, user=user, cwd=self.spec.workdir, stdin=data, timeout=_FILE_TIMEOUT)
+        if result.exit_code != 0:
+            raise OSError(f"{path}: {result.output.strip() or 'timed out'}")
+
+    async def get(self, path: str, *, max_bytes: int = 10_000_000) -> bytes:
+        """See `Sandbox.get`. Of a longer file the first `max_bytes` come back.
+
+        Raises:
+            OSError: if it is not a regular file.
+        """
+        content, errors = bytearray(), Capture(4096)
+        argv = ["/bin/sh", "-c", GET, "sh", path, str(max_bytes)]
+        line = self._command(argv, user="verifier", env={}, cwd=self.spec.workdir)
+        ended = await communicate(
+            line, env=LAUNCHER_ENV, stdin=b"", timeout=_FILE_TIMEOUT, stdout=content.extend, stderr=errors.feed
+        )
+        self._check()
+        if ended.code == NOT_FOUND:
+            raise FileNotFoundError(path)
+        if ended.code != 0:
+            raise OSError(f"{path}: {'not a regular file' if ended.code == NOT_A_FILE else errors.take()[0].strip()}")
+        return bytes(content)
+
+    async def stop_agent(self) -> None:
+        """See `Sandbox.stop_agent`."""
+        self._check()
+        await self._holder.command("kill -9 -1 2>/dev/null; true")
+        await self._close_shells()
+
+    async def reset(self) -> None:
+        """See `Sandbox.reset`."""
+        self._check()
+        assert self._layers is not None
+        await self._holder.command(f"kill -9 -1 2>/dev/null; {self._layers.reset()}")
+        await self._close_shells()
+
+    async def _close_shells(self) -> None:
+        shells, self._shells = self._shells, []
+        await asyncio.gather(*(shell.close() for shell in shells))
+
+    async def close(self) -> None:
+        """See `Sandbox.close`."""
+        await self._holder.close()
+        await self._close_shells()
+        if self._limiter is not None:
+            self._limiter.close()
+        if self._state is not None:
+            self._state.remove()
+        self._state = self._limiter = self._layers = None

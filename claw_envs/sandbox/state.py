@@ -1,0 +1,79 @@
+"""Labels: what a sandbox leaves on the host, under its owner's name, so that a sweep can find it.
+
+`<state root>/<pid>-<start time>/` belongs to one owner process: `base/` (the root its sandboxes share) and a directory
+for each sandbox, with `label.json` (owner, holder, time of creation, TTL) and empty mount points.
+"""
+
+import contextlib
+import itertools
+import os
+import shutil
+import time
+from pathlib import Path
+
+import msgspec
+
+from claw_envs.sandbox.base_root import build_base
+from claw_envs.sandbox.host import Identity, state_root
+from claw_envs.sandbox.process import start_time
+
+TTL = 24 * 3600.0
+"""Seconds after which what has no readable owner is removed."""
+_numbers = itertools.count()
+
+
+class Label(msgspec.Struct, kw_only=True):
+    """Content of `label.json`."""
+
+    owner_pid: int
+    owner_start: int
+    created: float
+    ttl: float
+    holder_pid: int = -1
+    holder_start: int = -1
+
+
+class State:
+    """The state directory of one sandbox. Use `State.create`."""
+
+    def __init__(self, path: Path, identity: Identity) -> None:
+        self.path = path
+        self._identity = identity
+
+    @classmethod
+    def create(cls, identity: Identity) -> "State":
+        """Make the directory."""
+        pid = os.getpid()
+        owner = state_root() / f"{pid}-{start_time(pid)}"
+        owner.mkdir(mode=0o711, exist_ok=True)
+        state = cls(owner / f"s{next(_numbers)}", identity)
+        state.path.mkdir(mode=0o711)
+        state.label()
+        return state
+
+    @property
+    def name(self) -> str:
+        """Unique among the sandboxes of this host."""
+        return f"{self.path.parent.name}-{self.path.name}"
+
+    def base(self) -> Path:
+        """The root that this owner's sandboxes share, made when first asked for."""
+        base = self.path.parent / "base"
+        if not base.is_dir():
+            building = self.path.parent / f"base-{self.path.name}"
+            build_base(building, identity=self._identity)
+            with contextlib.suppress(OSError):  # another thread was faster
+                building.rename(base)
+        return base
+
+    def label(self, *, holder: int | None = None) -> None:
+        """Write the label."""
+        pid = os.getpid()
+        label = Label(owner_pid=pid, owner_start=start_time(pid) or 0, created=time.time(), ttl=TTL)
+        if holder is not None:
+            label.holder_pid, label.holder_start = holder, start_time(holder) or 0
+        (self.path / "label.json").write_bytes(msgspec.json.encode(label))
+
+    def remove(self) -> None:
+        """Remove the directory."""
+        shutil.rmtree(self.path, ignore_errors=True)

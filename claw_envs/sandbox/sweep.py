@@ -1,0 +1,76 @@
+"""Remove what dead owners left on this host: processes, control groups, directories. Mounts die with the processes.
+
+An owner is alive while a process of its pid and start time exists; what a live owner has is never touched. A directory
+whose name tells no owner is removed once it is older than its TTL. Only the state of the same user is looked at.
+"""
+
+import contextlib
+import functools
+import os
+import re
+import select
+import shutil
+import signal
+import time
+from pathlib import Path
+
+import msgspec
+
+from claw_envs.sandbox.cgroup import all_groups
+from claw_envs.sandbox.host import state_root
+from claw_envs.sandbox.process import send_signal, start_time
+from claw_envs.sandbox.state import TTL, Label
+
+_DEATH_TIMEOUT = 5.0
+
+
+@functools.lru_cache(maxsize=1)
+def sweep_once() -> None:
+    """`sweep`, the first time that this process asks."""
+    sweep()
+
+
+def sweep() -> list[str]:
+    """Remove what dead owners left; names of the sandboxes that were removed."""
+    removed = []
+    for owner in sorted(state_root().iterdir()):
+        if not owner.is_dir() or _alive(owner.name, since=owner.stat().st_mtime):
+            continue
+        for sandbox in sorted(owner.glob("s*")):
+            _kill_holder(sandbox)
+            removed.append(f"{owner.name}-{sandbox.name}")
+        shutil.rmtree(owner, ignore_errors=True)
+    for group in all_groups():
+        with contextlib.suppress(OSError):
+            if not _alive(group.name.removeprefix("claw-envs-"), since=group.stat().st_mtime):
+                _kill(list(map(int, (group / "cgroup.procs").read_text().split())))
+                group.rmdir()
+    return removed
+
+
+def _alive(name: str, *, since: float) -> bool:
+    match = re.match(r"(\d+)-(\d+)(-|$)", name)
+    if match is None:
+        return since + TTL > time.time()
+    return start_time(int(match[1])) == int(match[2])
+
+
+def _kill_holder(sandbox: Path) -> None:
+    try:
+        label = msgspec.json.decode((sandbox / "label.json").read_bytes(), type=Label)
+    except (OSError, msgspec.DecodeError):
+        return
+    if label.holder_pid > 0 and start_time(label.holder_pid) == label.holder_start:
+        _kill([label.holder_pid])
+
+
+def _kill(pids: list[int]) -> None:
+    """Kill and wait until they have gone."""
+    for pid in pids:
+        with contextlib.suppress(OSError):
+            fd = os.pidfd_open(pid)
+            try:
+                send_signal(pid, signal.SIGKILL)
+                select.select([fd], [], [], _DEATH_TIMEOUT)
+            finally:
+                os.close(fd)

@@ -1,0 +1,47 @@
+"""`RulesJudge`: deterministic, needs no model. The default of the embedded training."""
+
+import json
+from collections.abc import Sequence
+
+from claw_envs.core.episode import Turn, Verdict
+from claw_envs.core.task import Task
+from judges.reactions import read_reaction
+from judges.results import command_of, read_result
+
+
+class RulesJudge:
+    """Reads the next state by rules.
+
+    A user's reaction is +1 (content), -1 (asks again, complains, corrects) or 0 (neither), with the user's own
+    instruction as the hint; see `judges.reactions`. A tool's result is +1 or -1 by exit code or error message; one that
+    says nothing of the action is an abstention; see `judges.results`.
+    """
+
+    async def judge(self, turn: Turn, history: Sequence[Turn], task: Task) -> Verdict:
+        """See `judges.base.Judge`."""
+        observation = turn.observation
+        if observation is None:
+            return Verdict(status="abstained")
+        if observation.role == "user":
+            asked = [str(message["content"]) for message in turn.messages if message.get("role") == "user"]
+            score, hint = read_reaction(observation.text, earlier=asked)
+        else:
+            score, hint = read_result(observation, command_of(turn.response, _commands(turn))), None
+        if score is None:
+            return Verdict(status="abstained")
+        return Verdict(score=score, votes=[score], hint=hint)
+
+
+def _commands(turn: Turn) -> list[str]:
+    """The `command` arguments of the turn's tool calls; a call without one, or unreadable, has none."""
+    commands = []
+    for call in turn.tool_calls:
+        arguments = call.get("function", {}).get("arguments", {})
+        if isinstance(arguments, str):
+            try:
+                arguments = json.loads(arguments)
+            except ValueError:
+                continue
+        if isinstance(arguments, dict) and isinstance(arguments.get("command"), str):
+            commands.append(arguments["command"])
+    return commands

@@ -1,0 +1,104 @@
+"""Scripted users: what they think, how they say it, and that a seed fixes it."""
+
+import asyncio
+from collections import Counter
+
+import numpy as np
+import pytest
+
+from claw_envs.chat.env import scripted_user
+from claw_envs.chat.personas import student, teacher
+from claw_envs.chat.phrases import phrases
+from claw_envs.chat.problems import load
+from claw_envs.chat.simulator import Reaction
+from claw_envs.core.task import Task
+
+BUS = next(task for task in load() if task.id == "student-wp-002")
+WORK = next(task for task in load("teacher") if not task.metadata["right"])
+NOTE = "There are 12 people still on the bus."
+STEPS = "To find the number, let's subtract 6 from 18."
+
+
+def react(task: Task, reply: str, seed: int) -> Reaction:
+    async def once() -> Reaction:
+        user = scripted_user(task)
+        assert await user.open(task, rng=np.random.default_rng(seed)) == task.instruction
+        return await user.react(reply)
+
+    return asyncio.run(once())
+
+
+@pytest.mark.parametrize(
+    ("reply", "opinion"),
+    [
+        (NOTE, "content"),
+        ("18 - 6 = 12, so 12.", "content"),
+        ("There are 24 people on the bus.", "wrong"),
+        (STEPS + " 12", "style"),
+        ("**12** people", "style"),
+        ("1. Six get off.", "style"),
+        ("Six get off.\n12 people", "style"),
+        ("18 - 6 = 12. 12 = 12", "style"),
+        ("It is \\(12\\).", "style"),
+        ("12 people 🙂", "style"),
+        ("Some people are left.", "style"),
+        ("", "style"),
+        ("on and " * 14 + "12", "style"),
+        ("people " * 20 + "12", "style"),  # 21 words without an end: cut off
+        ("people " * 20 + "12.", "content"),
+    ],
+)
+def test_what_the_student_thinks(reply: str, opinion: str) -> None:
+    assert student.opinion(reply, BUS) == opinion
+
+
+@pytest.mark.parametrize(
+    ("reply", "opinion"),
+    [
+        ("Good start, Jonas! You saw that 6 people get off the bus, now check 18 - 6 again.", "content"),
+        ("You saw that 6 people get off the bus, now check 18 - 6 again, Jonas.", "style"),  # not warm
+        ("Great job, keep it up, you are doing really very well!", "style"),  # not specific
+        ("Great work.", "style"),
+        ("Great!\n- You saw that 6 people get off the bus at the next stop.", "style"),
+        ("", "style"),
+    ],
+)
+def test_what_the_teacher_thinks(reply: str, opinion: str) -> None:
+    assert teacher.opinion(reply, next(t for t in load("teacher") if t.id == "teacher-wp-002")) == opinion
+
+
+def test_equal_seeds_react_alike_and_others_vary() -> None:
+    reactions = [react(BUS, STEPS, seed) for seed in range(40)]
+    assert reactions == [react(BUS, STEPS, seed) for seed in range(40)]
+    assert len({reaction.text for reaction in reactions}) > 8
+
+
+def test_a_discontent_student_shows_every_kind() -> None:
+    kinds = Counter(react(BUS, STEPS, seed).kind for seed in range(200))
+    assert set(kinds) == {"correction", "vague", "reask", "unrelated"}
+    assert kinds["correction"] > kinds["reask"] + kinds["vague"] > kinds["unrelated"]
+
+
+def test_a_content_student_thanks_or_changes_the_subject_and_leaves() -> None:
+    reactions = [react(BUS, NOTE, seed) for seed in range(200)]
+    assert {reaction.kind for reaction in reactions} == {"thanks", "unrelated"}
+    assert all(reaction.content and reaction.done for reaction in reactions)
+
+
+def test_a_wrong_number_is_told_with_the_right_one() -> None:
+    told = [reaction for seed in range(50) if (reaction := react(BUS, "It is 24 people.", seed)).kind == "wrong"]
+    assert len(told) > 40
+    assert all("12" in reaction.text and not reaction.content and not reaction.done for reaction in told)
+
+
+@pytest.mark.parametrize("task", [BUS, WORK])
+def test_every_wording_is_filled_in(task: Task) -> None:
+    texts = [react(task, reply, seed).text for reply in (STEPS, NOTE, "24") for seed in range(100)]
+    assert not any("{" in text or "}" in text for text in texts)
+
+
+def test_the_preference_is_never_said_up_front() -> None:
+    said = {line for sayings in (phrases().student, phrases().teacher) for line in sayings.correction}
+    for task in load("student:train") + load("teacher:train"):
+        assert not any(word in task.instruction.lower() for word in ("short", "plain", "steps", "warm", "kind"))
+        assert task.instruction not in said

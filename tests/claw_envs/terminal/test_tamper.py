@@ -1,0 +1,102 @@
+"""Attacks on the verdict: each leaves the score at 0, and none turns it into an infrastructure failure."""
+
+import pytest
+
+from claw_envs.terminal.env import TerminalEnv
+
+SUBMIT = "```bash\nsubmit\n```"
+REWARD = "/logs/verifier/reward.txt"
+FORGE = f"mkdir -p /logs/verifier; echo 1 > {REWARD}; echo 1 > /logs/verifier/reward.json"
+
+ATTACKS = {
+    "reward written beforehand": FORGE,
+    "reward folder is a link": "mkdir -p /app/mine /logs; echo 1 > mine/reward.txt; ln -s /app/mine /logs/verifier",
+    "logs is a link": "mkdir -p /app/mine/verifier; echo 1 > mine/verifier/reward.txt; ln -s /app/mine /logs",
+    "reward folder cannot be emptied": f"{FORGE}; chmod 000 /logs/verifier; chmod 555 /logs",
+    "own tests": f"mkdir -p /tests; printf 'echo 1 > {REWARD}' > /tests/test.sh; chmod -R 555 /tests",
+    "tests is a link": f"mkdir -p mine; printf 'echo 1 > {REWARD}' > mine/test.sh; ln -s /app/mine /tests",
+    "programs in the search path": f"""
+        mkdir -p /app/bin /home/agent/bin /home/agent/.local/bin
+        for place in /app/bin /home/agent/bin /home/agent/.local/bin /usr/local/bin; do
+          for name in python3 bash sh cat tar mkdir; do
+            printf '#!/bin/sh\\n{FORGE}\\n' > $place/$name; chmod 755 $place/$name
+          done
+        done 2>/dev/null
+        export PATH=/app/bin:$PATH""",
+    "start-up files": f"""
+        for file in .bashrc .profile .bash_profile .bash_login .bash_logout; do echo '{FORGE}' > /home/agent/$file; done
+        for file in /etc/profile /etc/bash.bashrc /root/.bashrc; do echo '{FORGE}' >> $file; done 2>/dev/null
+        export BASH_ENV=/home/agent/.bashrc ENV=/home/agent/.bashrc""",
+    "python modules": f"""
+        mkdir -p /home/agent/.local/lib/python3.{{11,12,13}}/site-packages
+        for file in sitecustomize.py usercustomize.py json.py os.py answers.py pathlib.py; do
+          for place in /app /tmp /home/agent/.local/lib/python3.*/site-packages; do
+            echo 'import os; os.system("{FORGE}"); os._exit(0)' > $place/$file
+          done
+        done
+        export PYTHONPATH=/app""",
+    "background writer": f"""
+        cat > loop.sh <<'END'
+        trap '' HUP TERM INT
+        while :; do {FORGE}; done 2>/dev/null
+END
+        for i in 1 2 3; do setsid nohup bash loop.sh > /dev/null 2>&1 & done
+        (setsid bash -c 'setsid bash loop.sh &' > /dev/null 2>&1 &)""",
+    "preloaded library": "printf '/app/evil.so\\n' > /etc/ld.so.preload; printf 'not a library' > /app/evil.so",
+    "system folders replaced": f"""
+        mkdir /tmp/new; for name in sh bash; do printf '#!/usr/bin/sh\\n{FORGE}\\n' > /tmp/new/$name; done
+        chmod 755 /tmp/new/*; /usr/bin/mv /bin /old; /usr/bin/mv /tmp/new /bin; /usr/bin/mv /lib64 /old64""",
+    "answer is a link to the tests": "ln -s /tests/check.py hello.txt",
+    "answer is a pipe": "mkfifo hello.txt",
+    "answer is a device": "ln -s /dev/zero hello.txt",
+    "answer is a folder": "mkdir hello.txt",
+    "answer is huge": "truncate -s 100M hello.txt",
+    "answer by way of a folder link": "mkdir w; printf 'Hello, world!\\n' > w/hello.txt; ln -s w/hello.txt hello.txt",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def env():  # type: ignore[no-untyped-def]
+    env = TerminalEnv()
+    yield env
+    env.close()
+
+
+@pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS)
+def test_the_score_stays_zero(env: TerminalEnv, attack: str) -> None:
+    env.reset(options={"task": "hello-file"})
+    env.step(f"```bash\n{attack}\n```")
+    _, reward, _, _, info = env.step(SUBMIT)
+    assert info["status"] == "COMPLETED", info.get("error")
+    assert reward == 0.0
+
+
+@pytest.mark.parametrize("attack", ["preloaded library", "system folders replaced", "background writer", "own tests"])
+def test_an_honest_solution_still_scores(env: TerminalEnv, attack: str) -> None:
+    env.reset(options={"task": "hello-file"})
+    env.step(f"```bash\nprintf 'Hello, world!\\n' > /app/hello.txt\n{ATTACKS[attack]}\n```")
+    _, reward, _, _, info = env.step(SUBMIT)
+    assert reward == 1.0, info
+
+
+def test_a_program_under_test_has_no_power_over_its_verdict(env: TerminalEnv) -> None:
+    env.reset(options={"task": "word-frequency"})
+    env.step(f"""```bash
+cat > wordfreq.sh <<'END'
+({FORGE}) 2>/dev/null
+(setsid bash -c 'while :; do {FORGE}; done' > /dev/null 2>&1 &)
+cp -r /tests /tmp/seen; ls /tests; cat /tests/check.py
+for pid in $(ls /proc | grep -E '^[0-9]+$'); do cat /proc/$pid/environ; kill -9 $pid; done 2>/dev/null
+END
+```""")
+    _, reward, _, _, info = env.step(SUBMIT)
+    assert info["status"] == "COMPLETED", info.get("error")
+    assert reward == 0.0
+    assert "check.py'" not in info["report"]["log"], "the program read the tests"
+
+
+def test_output_cannot_pass_for_the_header(env: TerminalEnv) -> None:
+    env.reset(options={"task": "hello-file"})
+    observation, *_ = env.step("```bash\nprintf '[exit 0 | /app]\\n[submitted]\\n'; cd /tmp; false\n```")
+    assert observation["text"] == "[exit 1 | /tmp]\n[exit 0 | /app]\n[submitted]"
+    assert observation["exit_code"] == 1

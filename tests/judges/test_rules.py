@@ -1,0 +1,98 @@
+"""The rules judge on turns of chat and terminal."""
+
+import asyncio
+from typing import Any
+
+import pytest
+
+from claw_envs.core.episode import Turn, Verdict
+from judges import RulesJudge
+
+from .turns import CHAT, TERMINAL, chat_turn, shell_turn
+
+
+def judged(turn: Turn) -> Verdict:
+    return asyncio.run(RulesJudge().judge(turn, [], TERMINAL if turn.observation is None else CHAT))
+
+
+def bash(command: str) -> str:
+    return f"I try this.\n\n```bash\n{command}\n```"
+
+
+def test_a_reaction_gives_score_and_hint() -> None:
+    assert judged(chat_turn("Thanks!")) == Verdict(score=1.0, votes=[1.0])
+    verdict = judged(chat_turn("No, just tell me the answer."))
+    assert (verdict.score, verdict.hint) == (-1.0, "just tell me the answer.")
+    assert judged(chat_turn("What's a good name for a hamster?")).score == 0.0
+
+
+def test_the_question_is_taken_from_the_conversation() -> None:
+    turn = chat_turn("How far is it from Lima to Quito?")
+    turn.messages = [{"role": "user", "content": "How far is it from Lima to Quito?"}]
+    assert judged(turn).score == -1.0
+
+
+@pytest.mark.parametrize(
+    ("command", "code", "output", "score"),
+    [
+        ("ls", 0, "a.txt", 1),
+        ("cat nothing", 1, "cat: nothing: No such file or directory", -1),
+        ("nosuch", 127, "bash: nosuch: command not found", -1),
+        ("grep -q needle hay.txt", 1, "", 1),
+        ("cd src && grep -rn 'a | b; c' . | grep x", 1, "", 1),
+        ("grep needle nothing", 2, "grep: nothing: No such file or directory", -1),
+        ("sudo LC_ALL=C /usr/bin/diff a b", 1, "1c1\n< x", 1),
+        ("[ -f a.txt ]", 1, "", 1),
+        ("test -d src", 1, "", 1),
+        ("git diff --exit-code", 1, "diff --git a b", 1),
+        ("git commit -m x", 1, "nothing to commit", -1),
+        ("cd nowhere && grep x y", 1, "bash: cd: nowhere: No such file or directory", -1),
+        ("grep x y; python t.py", 1, "AssertionError", -1),
+        ("python t.py # then ; grep", 1, "", -1),
+        ("echo 'x; grep'; false", 1, "", -1),
+        ("yes | head -1", 141, "y", 1),
+        ("make", 2, "make: *** [all] Error 1", -1),
+        ("sleep 99", None, "[stopped after 20 s | /app]", -1),
+        ("submit", None, "[submitted]\nThe work is being checked.", None),
+        ("exit", None, "[no exit code | /app]", None),
+    ],
+)
+def test_a_command_s_result(command: str, code: int | None, output: str, score: float | None) -> None:
+    verdict = judged(shell_turn(output, code=code, response=bash(command)))
+    assert verdict.score == score
+    assert verdict.status == ("abstained" if score is None else "ok")
+
+
+def test_the_command_of_a_tool_call() -> None:
+    turn = shell_turn("", code=1, response="I look for it.")
+    for arguments in ('{"command": "grep x y"}', {"command": "grep x y"}):
+        turn.tool_calls = [{"function": {"name": "run_command", "arguments": arguments}}]
+        assert judged(turn).score == 1.0
+    broken: list[Any] = ['{"command": ', "[1]", {"path": "x"}]
+    for arguments in broken:
+        turn.tool_calls = [{"function": {"name": "run_command", "arguments": arguments}}]
+        assert judged(turn).score == -1.0
+
+
+@pytest.mark.parametrize(
+    ("text", "score"),
+    [
+        ("[not run]\nThere was no command in the message. Write one in a bash block:", -1),
+        ("[not run]\nThere were 2 bash blocks; put all commands of one message in one bash block.", -1),
+        ("There are no tools in this conversation. Answer the user in plain text.", -1),
+        ("It is Tuesday.", None),
+    ],
+)
+def test_a_message_of_the_environment(text: str, score: float | None) -> None:
+    assert judged(shell_turn(text, code=None, role="environment")).score == score
+
+
+@pytest.mark.parametrize(
+    ("text", "score"), [("Traceback (most recent call last):\n  File", -1), ("ValueError: x", -1), ("42", None)]
+)
+def test_a_tool_without_exit_code(text: str, score: float | None) -> None:
+    assert judged(shell_turn(text, code=None)).score == score
+
+
+def test_no_next_state_is_no_verdict() -> None:
+    assert judged(Turn(episode_id="e", step=0, messages=[], response="x")).status == "abstained"

@@ -1,0 +1,126 @@
+"""The four loops with real environments, a real (tiny) model, real processes and real kills."""
+
+import csv
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from claw_envs.core.errors import UserError
+from trainers import checkpoints
+from trainers.async_trainer import train
+from trainers.config import Config, load_config
+
+
+def config_of(model: Path, **overrides: str) -> Config:
+    small = {
+        "model": str(model),
+        "threads": "1",
+        "batch_size": "4",
+        "updates": "3",
+        "generation.max_new_tokens": "6",
+        "rollout.parallel": "4",
+        "checkpoint.keep": "100",
+    }
+    return load_config("chat", None, small | overrides)
+
+
+def rows(run: Path) -> list[dict[str, str]]:
+    with (run / "metrics.csv").open() as file:
+        return list(csv.DictReader(file))
+
+
+def units(run: Path) -> list[tuple[str, int | None]]:
+    with sqlite3.connect(run / "store.sqlite") as db:
+        return db.execute("SELECT id, version FROM units ORDER BY seq").fetchall()
+
+
+def ledger(run: Path) -> dict[str, int]:
+    trained: dict[str, int] = json.loads((checkpoints.complete(run / "checkpoints")[-1] / "trainer.json").read_text())[
+        "units"
+    ]
+    return trained
+
+
+def test_a_run_leaves_everything_that_the_design_names(tiny_model: Path, tmp_path: Path) -> None:
+    run = tmp_path / "run"
+    train(config_of(tiny_model), run)
+    assert [row["version"] for row in rows(run)] == ["1", "2", "3"]
+    assert all(row["samples"] == "4" for row in rows(run))
+    assert checkpoints.complete(run / "checkpoints")[-1].name == "v0003"
+    lines = [json.loads(line) for path in sorted((run / "records").iterdir()) for line in path.open()]
+    assert len(lines) >= 12
+    assert {"accepted", "turn"} == lines[0].keys()
+    assert any((run / "tensorboard").iterdir())
+
+
+def test_staleness_never_exceeds_its_bound(tiny_model: Path, tmp_path: Path) -> None:
+    for bound in (0, 2):
+        run = tmp_path / str(bound)
+        train(config_of(tiny_model, **{"rollout.max_staleness": str(bound), "updates": "6"}), run)
+        assert max(int(row["staleness_max"]) for row in rows(run)) <= bound
+
+
+def test_kill_9_then_resume_loses_no_turn_and_trains_none_twice(tiny_model: Path, tmp_path: Path) -> None:
+    run, settings = tmp_path / "run", tmp_path / "settings.json"
+    overrides = {"updates": "1000", "checkpoint.every": "3"}
+    settings.write_text(json.dumps({"model": str(tiny_model), "run": str(run), "overrides": overrides}))
+    process = subprocess.Popen(
+        [sys.executable, "-c", _CHILD, str(settings)], stderr=subprocess.PIPE, text=True, env=os.environ | _PATH
+    )
+    assert process.stderr is not None
+    for line in process.stderr:
+        if "update 5/" in line:
+            process.send_signal(signal.SIGKILL)
+            break
+    process.stderr.close()
+    assert process.wait() == -signal.SIGKILL
+    before = units(run)
+    claimed = {name: version for name, version in before if version is not None}
+    resumed_from = checkpoints.complete(run / "checkpoints")[-1].name
+    assert resumed_from == "v0003"
+    assert max(claimed.values()) >= 5
+
+    last = max(claimed.values()) + 3
+    train(config_of(tiny_model, **(overrides | {"updates": str(last)})), run, resume=True)
+
+    after = units(run)
+    assert after[: len(before)] == [(name, version or after[i][1]) for i, (name, version) in enumerate(before)]
+    trained = ledger(run)
+    assert {name: trained[name] for name in claimed} == claimed
+    assert trained == {name: version for name, version in after if version is not None}
+    assert sorted(trained.values()) == [version for version in range(1, last + 1) for _ in range(4)]
+    assert [int(row["version"]) for row in rows(run)] == list(range(1, last + 1))
+
+
+_PATH = {"PYTHONPATH": str(Path(__file__).parents[2])}
+_CHILD = """
+import json, sys
+from pathlib import Path
+from tests.trainers.test_async_trainer import config_of, train
+settings = json.load(open(sys.argv[1]))
+train(config_of(Path(settings["model"]), **settings["overrides"]), Path(settings["run"]))
+"""
+
+
+@pytest.mark.parametrize("name", ["binary", "opd"])
+def test_every_turn_level_signal_trains(tiny_model: Path, tmp_path: Path, name: str) -> None:
+    train(config_of(tiny_model, signal=name, updates="1"), tmp_path)
+    assert int(rows(tmp_path)[0]["tokens"]) > 0
+
+
+@pytest.mark.parametrize("name", ["step_index", "rloo"])
+def test_grouped_signals_train_on_whole_groups(tiny_model: Path, tmp_path: Path, name: str) -> None:
+    train(config_of(tiny_model, signal=name, updates="2", **{"rollout.group_size": "2"}), tmp_path)
+    assert [row["samples"] for row in rows(tmp_path)] == ["4", "4"]
+    assert len(units(tmp_path)) >= 4
+
+
+def test_an_unknown_environment_argument_is_a_users_mistake(tiny_model: Path, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"\[env\] of the chat family"):
+        train(config_of(tiny_model, **{"env.colour": "red"}), tmp_path)

@@ -1,0 +1,135 @@
+"""The roll-out loop with real conversations, the real judge and a policy that always says the same."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from claw_envs.chat.env import ChatEnv
+from claw_envs.core.env import Action, Step
+from claw_envs.core.errors import InfrastructureError
+from judges.rules import RulesJudge
+from trainers.collector import Collector
+from trainers.config import Config, load_config
+from trainers.judging import JudgeLoop
+from trainers.pacer import Pacer
+from trainers.policies.base import Completion, Prompt, Sampling
+from trainers.records import RecordWriter
+from trainers.store import Store, Unit
+
+
+class Parrot:
+    """Says one thing, at once."""
+
+    version = 0
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    async def generate(self, prompt: Prompt, sampling: Sampling) -> Completion:
+        return Completion([1, 2], [3, 4], [-0.1, -0.2], [0, 0], "stop", self.text)
+
+    async def score(self, prompt: Prompt, response_ids: Sequence[int]) -> list[float]:
+        raise NotImplementedError
+
+    async def update_weights(self, state: Mapping[str, Any], version: int) -> None:
+        raise NotImplementedError
+
+    async def aclose(self) -> None:
+        """Nothing to release."""
+
+
+class Flaky(ChatEnv):
+    """Its infrastructure fails at every third step."""
+
+    steps = 0
+
+    async def _act(self, action: Action) -> Step:
+        Flaky.steps += 1
+        if Flaky.steps % 3 == 0:
+            raise InfrastructureError("the line went dead")
+        return await super()._act(action)
+
+
+class Parts:
+    """A collector and what it is made of."""
+
+    def __init__(self, directory: Path, config: Config, env: type[ChatEnv], text: str) -> None:
+        self.store = Store(directory / "store.sqlite")
+        self.pacer = Pacer((config.rollout.max_staleness + 1) * config.batch_size)
+        self.judging = JudgeLoop(RulesJudge(), workers=2, capacity=4)
+        self.records = RecordWriter(directory / "records")
+        self.collector = Collector(env, Parrot(text), self.judging, self.store, self.pacer, self.records, config)
+
+    async def until_full(self) -> None:
+        """Run until admission has closed: every slot is held by a queued sample."""
+        loops = [asyncio.create_task(self.judging.run()), asyncio.create_task(self.collector.run())]
+        async with asyncio.timeout(60):
+            while self.store.queued(0) < self.pacer.capacity:
+                self.collector.accepted.clear()
+                await self.collector.accepted.wait()
+        for loop in loops:
+            loop.cancel()
+        await asyncio.gather(*loops, return_exceptions=True)
+        self.records.close()
+
+
+def config_of(**overrides: str) -> Config:
+    return load_config("chat", None, {"batch_size": "8", "rollout.parallel": "4", **overrides})
+
+
+def all_units(store: Store) -> list[Unit]:
+    return store.claim(1, store.queued(0))
+
+
+LONG = "To find the answer, let's break it down step by step.\n1. First, **we add** the numbers.\n#### 7"
+
+
+def test_each_judged_turn_is_a_unit_with_its_reaction_and_verdict(tmp_path: Path) -> None:
+    parts = Parts(tmp_path, config_of(), ChatEnv, LONG)
+    asyncio.run(parts.until_full())
+    units = all_units(parts.store)
+    assert len(units) == 16 == parts.pacer.held
+    turns = [unit.episodes[0].turns[0] for unit in units]
+    assert all(turn.verdict is not None and turn.observation is not None for turn in turns)
+    assert all(turn.verdict.score == -1.0 for turn in turns if turn.verdict and not turn.verdict.hint)
+    assert len({unit.id for unit in units}) == 16
+    assert any(turn.verdict.hint for turn in turns if turn.verdict)
+
+
+def test_aborted_episodes_are_counted_and_leave_no_slot_and_no_unit(tmp_path: Path) -> None:
+    parts = Parts(tmp_path, config_of(), Flaky, LONG)
+    asyncio.run(parts.until_full())
+    assert parts.collector.aborted > 0
+    assert parts.pacer.held == parts.store.queued(0) == 16
+    observed = [turn.observation.text for unit in all_units(parts.store) for turn in unit.episodes[0].turns]
+    assert not any("aborted" in text for text in observed)
+
+
+def test_groups_arrive_whole_with_outcomes_and_every_turn_judged(tmp_path: Path) -> None:
+    parts = Parts(tmp_path, config_of(signal="step_index", **{"rollout.group_size": "4"}), ChatEnv, LONG)
+    asyncio.run(parts.until_full())
+    for unit in all_units(parts.store):
+        assert [len(unit.episodes), unit.samples] == [4, 4]
+        assert {episode.group_id for episode in unit.episodes} == {unit.id}
+        assert len({episode.task_id for episode in unit.episodes}) == 1
+        assert sorted(episode.sample_index for episode in unit.episodes) == [0, 1, 2, 3]
+        assert all(episode.outcome is not None for episode in unit.episodes)
+        assert all(turn.verdict is not None for episode in unit.episodes for turn in episode.turns)
+
+
+def test_a_group_that_lost_a_member_for_good_is_accepted_without_it(tmp_path: Path) -> None:
+    overrides = {"rollout.group_size": "4", "rollout.abort_retries": "0"}
+    parts = Parts(tmp_path, config_of(signal="step_index", **overrides), Flaky, LONG)
+
+    async def scenario() -> None:
+        loops = [asyncio.create_task(parts.judging.run()), asyncio.create_task(parts.collector.run())]
+        async with asyncio.timeout(60):
+            await parts.collector.accepted.wait()
+        for loop in loops:
+            loop.cancel()
+        await asyncio.gather(*loops, return_exceptions=True)
+
+    asyncio.run(scenario())
+    (unit, *_) = all_units(parts.store)
+    assert unit.samples == len(unit.episodes) < 4
