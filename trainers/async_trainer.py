@@ -34,6 +34,7 @@ from trainers.run import RunDirectory
 from trainers.signals import to_sequences
 from trainers.store import Store, Unit
 
+COUNTERS = ("turns_served", "turns_judged", "judge_failed", "aborted")
 Result = TypeVar("Result")
 
 
@@ -95,7 +96,10 @@ class AsyncTrainer:
             lambda: make_env(config), self.policy, self.judging, self.store, self.pacer, self.records, config
         )
         self.evaluate = resolve(config.eval.function) if config.eval.function else None
-        self._begun = self._since = time.perf_counter()
+        before = self.metrics.latest()
+        self._earlier = {name: int(before.get(name, 0)) for name in COUNTERS}
+        self._since = time.perf_counter()
+        self._begun = self._since - before.get("time_s", 0.0)
         self._busy = self._busy_seconds()
 
     async def run(self) -> None:
@@ -192,12 +196,13 @@ class AsyncTrainer:
             await asyncio.sleep(1.0)
 
     def _counts(self) -> dict[str, int]:
+        """Since the run began, as far as updates were recorded before a restart."""
         return {
-            "turns_served": self.collector.turns_served,
-            "turns_judged": self.judging.judged,
+            "turns_served": self._earlier["turns_served"] + self.collector.turns_served,
+            "turns_judged": self._earlier["turns_judged"] + self.judging.judged,
             "turns_queued": self.store.queued(self.learner.version),
-            "judge_failed": self.judging.failed,
-            "aborted": self.collector.aborted,
+            "judge_failed": self._earlier["judge_failed"] + self.judging.failed,
+            "aborted": self._earlier["aborted"] + self.collector.aborted,
         }
 
     def _busy_seconds(self) -> dict[str, float]:

@@ -119,6 +119,7 @@ class Config(Section):
     teacher: Literal["reference", "current"] = "reference"
     """Which weights read the hint: the initial ones or the policy's own."""
     updates: int = 16
+    """0 scores the initial weights and ends."""
     batch_size: int = 16
     """Samples an update: turns, or for grouped signals episodes."""
     seed: int = 0
@@ -191,7 +192,6 @@ def _value(text: str) -> Any:
 
 def _check(config: Config) -> None:
     positive = {
-        "updates": config.updates,
         "batch_size": config.batch_size,
         "threads": config.threads,
         "rollout.parallel": config.rollout.parallel,
@@ -209,8 +209,9 @@ def _check(config: Config) -> None:
             raise UserError(f"{key} must be at least 1, got {number}")
     if config.generation.temperature <= 0:
         raise UserError("generation.temperature must be above 0: a greedy policy gives no gradient")
-    if config.rollout.max_staleness < 0:
-        raise UserError(f"rollout.max_staleness must be at least 0, got {config.rollout.max_staleness}")
+    for key, number in {"updates": config.updates, "rollout.max_staleness": config.rollout.max_staleness}.items():
+        if number < 0:
+            raise UserError(f"{key} must be at least 0, got {number}")
     if config.grouped and config.rollout.group_size > config.batch_size:
         raise UserError(
             f"rollout.group_size {config.rollout.group_size} does not fit in batch_size {config.batch_size}"

@@ -51,6 +51,11 @@ class MetricsWriter:
             table.rewind(version)
         self._board.purge(version + 1)
 
+    def latest(self) -> dict[str, float]:
+        """The figures of the last update there is a row of; empty before the first."""
+        rows = self._tables[METRICS].rows()
+        return {name: float(cell) for name, cell in rows[-1].items() if cell} if rows else {}
+
     def close(self) -> None:
         """Flush and close; may be called again."""
         self._board.close()
@@ -69,19 +74,19 @@ class _Table:
         if "version" not in row:
             raise ValueError(f"a row of {self.path.name} needs a version, got {', '.join(row)}")
         if new := [name for name in row if name not in self.columns]:
-            rows = self._rows()
+            rows = self.rows()
             self.columns += new
             self._replace(rows)
         with open(self.path, "a", newline="") as file:
             file.write(self._text([{name: _cell(value) for name, value in row.items()}]))
 
     def rewind(self, version: int) -> None:
-        rows = self._rows()
+        rows = self.rows()
         kept = [row for row in rows if float(row["version"]) <= version]
         if len(kept) < len(rows):
             self._replace(kept)
 
-    def _rows(self) -> list[dict[str, str]]:
+    def rows(self) -> list[dict[str, str]]:
         with open(self.path, newline="") as file:
             return list(csv.DictReader(file))
 

@@ -46,9 +46,9 @@ def make_judge(config: JudgeConfig) -> Judge:
 
         return RulesJudge()
     from claw_envs.core.llm import ChatClient
-    from judges.composite import ScoreAndHint
+    from judges.composite import CombinedJudge
     from judges.hint import HintJudge
     from judges.prm import PRMJudge
 
     client = ChatClient(config.base_url, config.model)
-    return ScoreAndHint(PRMJudge(client, votes=config.votes), HintJudge(client))
+    return CombinedJudge(score=PRMJudge(client, votes=config.votes), hint=HintJudge(client))

@@ -6,7 +6,13 @@ from typing import TYPE_CHECKING, TextIO
 if TYPE_CHECKING:
     from rich.console import RenderableType
 
-_COUNTS = (("turns_served", "served"), ("turns_judged", "judged"), ("turns_queued", "queued"), ("aborted", "aborted"))
+_COUNTS = (
+    ("turns_served", "served"),
+    ("turns_judged", "judged"),
+    ("turns_queued", "queued"),
+    ("judge_failed", "not judged"),
+    ("aborted", "aborted"),
+)
 _LOOPS = (("serve_util", "serve"), ("rollout_util", "roll out"), ("judge_util", "judge"), ("learn_util", "learn"))
 _FIGURES = (
     ("reward_mean", "reward"),

@@ -37,6 +37,8 @@ async def run_episode(
         before_turn: awaited before each response is sampled (pacing).
         on_turn: awaited with each finished turn and those before it (judging); must not wait for the verdict.
 
+    A conversation that fills the policy's context ends the episode as truncated, and scored.
+
     Returns:
         The episode; infrastructure failures come back as `Status.ABORTED` with the turns made so far.
     """
@@ -50,9 +52,13 @@ async def run_episode(
         if info["system_prompt"]:
             messages.insert(0, {"role": "system", "content": info["system_prompt"]})
         while episode.status is Status.RUNNING:
+            prompt = _prompt(policy, episode, messages, info["tools"])
+            if _is_full(policy, prompt):
+                _note(episode, await env.atruncate())
+                break
             if before_turn is not None:
                 await before_turn()
-            turn = await _respond(policy, episode, messages, info["tools"], sampling)
+            turn = await _respond(policy, episode, messages, prompt, sampling)
             with stepping.busy() if stepping else nullcontext():
                 info = await _step(env, turn, episode)
             if info["status"] == Status.ABORTED:
@@ -68,11 +74,10 @@ async def run_episode(
 
 
 async def _respond(
-    policy: Policy, episode: Episode, messages: list[Message], tools: list[dict[str, Any]], sampling: Sampling
+    policy: Policy, episode: Episode, messages: list[Message], prompt: Prompt, sampling: Sampling
 ) -> Turn:
     started = time.perf_counter()
     seed = None if sampling.seed is None else sampling.seed + 7919 * len(episode.turns)
-    prompt: Prompt = _continued(policy, episode, messages, tools)
     completion: Completion = await policy.generate(prompt, sampling._replace(seed=seed))
     return Turn(
         episode_id=episode.id,
@@ -88,7 +93,7 @@ async def _respond(
     )
 
 
-def _continued(policy: Policy, episode: Episode, messages: list[Message], tools: list[dict[str, Any]]) -> Prompt:
+def _prompt(policy: Policy, episode: Episode, messages: list[Message], tools: list[dict[str, Any]]) -> Prompt:
     renderer: Renderer | None = getattr(policy, "renderer", None)
     if renderer is None:
         return messages
@@ -107,12 +112,22 @@ def _continued(policy: Policy, episode: Episode, messages: list[Message], tools:
     return renderer.prompt_ids(messages, tools=tools or None)
 
 
+def _is_full(policy: Policy, prompt: Prompt) -> bool:
+    """Whether a later turn's prompt leaves no room for a response; an engine that hides its context never says so."""
+    context: int | None = getattr(policy, "context", None)
+    return context is not None and getattr(policy, "renderer", None) is not None and len(prompt) >= context
+
+
 async def _step(env: ClawEnv, turn: Turn, episode: Episode) -> dict[str, Any]:
     _, turn.reward, _, _, info = await env.astep(turn.response)
     turn.observation = env.last_observation
     turn.timings |= dict(info["timings"])
+    _note(episode, info)
+    return info
+
+
+def _note(episode: Episode, info: dict[str, Any]) -> None:
     episode.status = Status(info["status"])
     episode.outcome = info.get("outcome")
     episode.report = info.get("report", {})
     episode.error = info.get("error")
-    return info

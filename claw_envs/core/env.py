@@ -173,17 +173,29 @@ class ClawEnv(gym.Env[dict[str, Any], Action]):
             self._status = step.end or self._limit()
             self._last, reward, extra = step.observation, step.reward, {}
             if self._status is not Status.RUNNING:
-                outcome = await self._verify()
-                timings["verify"] = time.perf_counter() - started - timings["step"]
-                reward, extra = reward + outcome.score, {"report": outcome.report, "outcome": outcome.score}
+                extra = await self._scored(timings)
+                reward += extra["outcome"]
         except (InfrastructureError, TimeoutError) as error:
-            self._status, reward = Status.ABORTED, 0.0
-            extra = {"error": str(error) or "the environment did not answer within its own time limit"}
-            self._last = Observation(role="environment", text=f"Episode aborted: {extra['error']}")
+            reward, extra = 0.0, self._aborted(error)
         self._transcript += [f"[assistant]\n{_shown(action)}", f"[{self._last.role}]\n{self._last.text}"]
         terminated = self._status in (Status.COMPLETED, Status.FAILED)
         truncated = self._status in (Status.TRUNCATED, Status.ABORTED)
         return self._observe(self._last), float(reward), terminated, truncated, self._info(timings) | extra
+
+    async def atruncate(self) -> dict[str, Any]:
+        """End the episode at a limit outside the environment (a full context window), and score it.
+
+        Returns:
+            `info` as the last `astep` would have given it, with `outcome`, or with `error` where it was aborted.
+        """
+        if self._status is not Status.RUNNING:
+            raise gym.error.ResetNeeded("the episode has ended or was never begun: call reset first")
+        self._status, timings = Status.TRUNCATED, Timings()
+        try:
+            extra = await self._scored(timings)
+        except InfrastructureError as error:
+            extra = self._aborted(error)
+        return self._info(timings) | extra
 
     async def aclose(self) -> None:
         """Release everything; may be called again."""
@@ -224,6 +236,18 @@ class ClawEnv(gym.Env[dict[str, Any], Action]):
         changed = {name: value for name, value in self._overrides.items() if value is not None}
         limits: Limits = msgspec.structs.replace(task.limits, **changed)
         return msgspec.structs.replace(task, limits=limits)
+
+    async def _scored(self, timings: Timings) -> dict[str, Any]:
+        started = time.perf_counter()
+        outcome = await self._verify()
+        timings["verify"] = time.perf_counter() - started
+        return {"outcome": outcome.score, "report": outcome.report}
+
+    def _aborted(self, error: Exception) -> dict[str, Any]:
+        self._status = Status.ABORTED
+        reason = str(error) or "the environment did not answer within its own time limit"
+        self._last = Observation(role="environment", text=f"Episode aborted: {reason}")
+        return {"error": reason}
 
     def _limit(self) -> Status:
         limits = self.task.limits

@@ -5,6 +5,7 @@ programs need; accounts are made up. `/home`, `/root`, `/tmp`, `/run`, `/var`, `
 empty. Not covered: secrets that a host keeps in a world-readable file below /usr.
 """
 
+import functools
 import importlib.util
 import os
 import shutil
@@ -14,10 +15,10 @@ from claw_envs.sandbox.host import AGENT_UID, Identity
 
 HOST_TREES = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 ETC = (
-    "alternatives", "ca-certificates.conf", "bash.bashrc", "debian_version", "fonts", "inputrc", "java-11-openjdk",
-    "ld.so.cache", "ld.so.conf", "ld.so.conf.d", "localtime", "magic", "magic.mime", "mime.types", "nsswitch.conf",
-    "os-release", "perl", "profile", "protocols", "python3", "python3.11", "python3.12", "python3.13", "resolv.conf",
-    "rpc", "services", "shells", "ssl/certs", "ssl/openssl.cnf", "pki/tls/certs", "terminfo", "timezone", "vim",
+    "alternatives", "bash.bashrc", "debian_version", "inputrc", "ld.so.cache", "ld.so.conf", "ld.so.conf.d",
+    "localtime", "magic", "magic.mime", "mime.types", "nsswitch.conf", "os-release", "perl", "profile", "protocols",
+    "python3", "python3.11", "python3.12", "python3.13", "resolv.conf", "rpc", "services", "shells",
+    "ssl/certs/ca-certificates.crt", "ssl/openssl.cnf", "pki/tls/certs/ca-bundle.crt", "terminfo", "timezone",
 )  # fmt: skip
 EMPTY = ("dev", "proc", "sys", "run", "srv", "mnt", "media", "opt", "var/log", "var/lib", "var/cache", "usr")
 PRIVATE_PACKAGES = ("tasks", "claw_envs", "judges", "trainers", "evals")
@@ -80,11 +81,13 @@ def host_binds() -> list[str]:
 
 def masked() -> list[str]:
     """Directories below the bound ones that hold our own packages: an installed copy has the tasks' solutions."""
-    found = []
-    for name in PRIVATE_PACKAGES:
-        spec = importlib.util.find_spec(name)
-        for place in (spec.submodule_search_locations or ()) if spec else ():
-            real = Path(place).resolve()
-            if any(real.is_relative_to(Path(tree).resolve()) for tree in host_binds()):
-                found.append(str(real))
-    return found
+    trees = host_binds()
+    return [place for place in package_directories() if any(Path(place).is_relative_to(tree) for tree in trees)]
+
+
+@functools.lru_cache(maxsize=1)
+def package_directories() -> tuple[str, ...]:
+    """Where our own packages lie on the host."""
+    specs = [importlib.util.find_spec(name) for name in PRIVATE_PACKAGES]
+    places = [place for spec in specs if spec for place in spec.submodule_search_locations or ()]
+    return tuple(str(Path(place).resolve()) for place in places)

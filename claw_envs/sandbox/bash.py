@@ -123,10 +123,12 @@ class Bash:
         self._report = asyncio.get_running_loop().create_future()
         report = f"builtin printf '%s %s %s\\0' {self._token.decode()} $? \"$PWD\" >&{_CONTROL}\n"
         writing = asyncio.ensure_future(write_all(self._stdin, (text + report).encode("utf-8", "surrogateescape")))
-        await first_of(writing, self.gone)
-        writing.cancel()
+        try:
+            await first_of(writing, self.gone)
+        finally:
+            writing.cancel()
 
-    async def wait(self, timeout: float) -> tuple[int, str] | None:
+    async def wait(self, timeout: float | None) -> tuple[int, str] | None:
         """Exit code and working directory; None where the time is over or bash is gone."""
         await first_of(self._report, self.gone, timeout=timeout)
         drain(self._output, self._capture.feed)

@@ -11,7 +11,7 @@ from claw_envs.sandbox.base_root import host_binds, masked
 from claw_envs.sandbox.host import AGENT_UID, TOOL_PATH, Identity, tools
 from claw_envs.sandbox.overlay import Layers
 
-VERIFIER_CAPABILITIES = ("CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "SETUID", "SETGID")
+VERIFIER_CAPABILITIES = ("CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "SETUID", "SETGID", "SETFCAP")
 """The verifier reads and executes whatever the agent made, whatever its permissions."""
 PROC_READ_ONLY = ("sys", "sysrq-trigger", "irq", "bus", "fs", "acpi", "scsi", "timer_list")
 LAUNCHER_ENV = {"PATH": TOOL_PATH}
@@ -38,14 +38,12 @@ def command_line(
     env: dict[str, str],
     cwd: str,
     network: bool,
-    rootfs: bool,
 ) -> list[str]:
     """Everything before and including `argv`.
 
     Args:
         holder: host pid of the holder.
         user: `agent` or `verifier`.
-        rootfs: whether the base is a whole root file system, so that the host's programs stay out.
     """
     line = [tools()["nsenter"], "--target", str(holder), "-U", "-m", "-p", "-i", "-u", *([] if network else ["-n"])]
     if not identity.privileged:
@@ -57,15 +55,15 @@ def command_line(
         line += ["--unshare-user", "--disable-userns", "--uid", str(AGENT_UID), "--gid", str(AGENT_UID)]
     else:
         line += [word for name in VERIFIER_CAPABILITIES for word in ("--cap-add", f"CAP_{name}")]
-    line += _mounts(layers, rootfs=rootfs, user=user)
+    line += _mounts(layers, user=user)
     for key, value in process_env(user, env).items():
         line += ["--setenv", key, value]
     return [*line, "--chdir", cwd, "--", *argv]
 
 
-def _mounts(layers: Layers, *, rootfs: bool, user: str) -> list[str]:
+def _mounts(layers: Layers, *, user: str) -> list[str]:
     line = ["--bind", str(layers.root), "/"]
-    if not rootfs:
+    if not layers.whole:
         for tree in host_binds():
             line += ["--ro-bind", tree, tree]
         for path in masked():

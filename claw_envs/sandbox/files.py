@@ -25,12 +25,8 @@ GET = f"""[ -e "$1" ] || exit {NOT_FOUND}
 exec head -c "$2" -- "$1"
 """
 """sh -c GET sh PATH BYTES"""
-SEED = """set -e
-mkdir -p -- "$1"
-[ -z "$2" ] || chown "$2" -- "$1"
-exec tar -x -p -f - -C / --same-owner --no-overwrite-dir
-"""
-"""sh -c SEED sh WORKDIR OWNER < archive: the spec's files, before the agent's first step."""
+UNPACK = ["tar", "-x", "-p", "-f", "-", "-C", "/", "--same-owner", "--no-overwrite-dir"]
+"""Takes an `archive` on its standard input."""
 
 
 def archive(files: dict[str, str], *, agent_owns: bool) -> bytes:

@@ -2,8 +2,8 @@
 
 It is a bash in new user, mount, pid, ipc, uts and (unless the network is granted) net namespaces. It sees the host's
 files with the sandbox's first id, never with the owner's, and executes what the owner sends: mounts, kills. Its
-standard input is the sandbox's life line: when the owner is gone, killed too, it ends, and the kernel kills all that is in the
-pid namespace and drops the mounts, whichever thread started it (a parent-death signal would follow the thread).
+standard input is the sandbox's life line: when the owner is gone, killed too, it ends, and the kernel kills all that is
+in the pid namespace and drops the mounts, whichever thread started it (a parent-death signal would follow the thread).
 
 Not covered: a child that the owner forks without exec keeps the line open unless Python made the fork.
 """

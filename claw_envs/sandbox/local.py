@@ -96,10 +96,13 @@ class LocalSandbox:
     async def shell(self) -> BashShell:
         """See `Sandbox.shell`."""
         self._check()
-        shell = BashShell(self._spawn, depth=0, output_bytes=self.spec.output_bytes, check=self._check)
+        shell = BashShell(self._spawn, depth=0, output_bytes=self.spec.output_bytes, recover=self._recover)
         await shell.start()
         self._shells.append(shell)
         return shell
+
+    async def _recover(self) -> None:
+        self._check()
 
     def _spawn(self, argv: list[str], stdin: int, stdout: int, stderr: int) -> Child:
         line = self._at(self._inside(self.spec.workdir), argv)

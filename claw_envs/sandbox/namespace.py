@@ -18,9 +18,9 @@ from claw_envs.core.task import SandboxSpec
 from claw_envs.sandbox.base import ExecResult
 from claw_envs.sandbox.bwrap import LAUNCHER_ENV, command_line
 from claw_envs.sandbox.cgroup import Limiter
-from claw_envs.sandbox.files import GET, NOT_A_FILE, NOT_FOUND, PUT, SEED, archive
+from claw_envs.sandbox.files import GET, NOT_A_FILE, NOT_FOUND, PUT, UNPACK, archive
 from claw_envs.sandbox.holder import Holder
-from claw_envs.sandbox.host import AGENT_UID, identity
+from claw_envs.sandbox.host import identity
 from claw_envs.sandbox.output import Capture
 from claw_envs.sandbox.overlay import Layers
 from claw_envs.sandbox.process import Child, communicate
@@ -30,6 +30,8 @@ from claw_envs.sandbox.sweep import sweep_once
 
 _FILE_TIMEOUT = 60.0
 _SETUP_TIMEOUT = 300.0
+_KILL_ALL = "kill -9 -1 2>/dev/null"
+"""In the holder, which is PID 1: every process of the sandbox but itself, at one stroke."""
 _SHELL_DEPTH = 2
 """nsenter, bubblewrap, bash."""
 
@@ -67,26 +69,38 @@ class NamespaceSandbox:
     async def _start(self) -> None:
         sweep_once()
         self._state = State.create(self._identity)
-        base = Path(os.path.realpath(self.spec.rootfs)) if self.spec.rootfs else self._state.base()
-        self._layers = Layers(
-            self._state.path, base=base, disk_mb=self.spec.disk_mb, agent_owns=self._identity.privileged
-        )
-        for directory in self._layers.directories():
-            directory.mkdir(mode=0o755)
+        self._layers = self._make_layers(self._state)
         self._limiter = Limiter(self._state.name, spec=self.spec)
         await self._holder.start()
         self._state.label(holder=self._holder.pid)
         await self._holder.command(self._layers.mount())
-        await self._seed()
-        await self._holder.command(f"kill -9 -1 2>/dev/null; {self._layers.freeze()}")
+        if self.spec.files:
+            await self._copy_files()
+        if self.spec.setup:
+            await self._set_up()
+        if self.spec.files or self.spec.setup:
+            await self._holder.command(f"{_KILL_ALL}; {self._layers.freeze()}")
 
-    async def _seed(self) -> None:
-        owner = f"{AGENT_UID}:{AGENT_UID}" if self._identity.privileged else ""
+    def _make_layers(self, state: State) -> Layers:
+        layers = Layers(
+            state.path,
+            base=Path(self.spec.rootfs).absolute() if self.spec.rootfs else state.base(),
+            whole=self.spec.rootfs is not None,
+            workdir=self.spec.workdir,
+            disk_mb=self.spec.disk_mb,
+            agent_owns=self._identity.privileged,
+        )
+        for directory in layers.directories():
+            directory.mkdir(mode=0o755)
+        return layers
+
+    async def _copy_files(self) -> None:
         content = archive(self.spec.files, agent_owns=self._identity.privileged)
-        argv = ["/bin/sh", "-c", SEED, "sh", self.spec.workdir, owner]
-        result = await self._run(argv, user="verifier", cwd="/", stdin=content, timeout=_FILE_TIMEOUT)
+        result = await self._run(UNPACK, user="verifier", cwd="/", stdin=content, timeout=_FILE_TIMEOUT)
         if result.exit_code != 0:
             raise InfrastructureError(f"the task's files could not be copied in: {result.output[-2000:].strip()}")
+
+    async def _set_up(self) -> None:
         for command in self.spec.setup:
             result = await self.exec(["/bin/bash", "-c", command], timeout=_SETUP_TIMEOUT)
             if result.exit_code != 0:
@@ -96,6 +110,12 @@ class NamespaceSandbox:
     def _check(self) -> None:
         if self._state is None or not self._holder.alive:
             raise InfrastructureError("the sandbox has died" if self._state else "the sandbox is not running")
+
+    async def _check_lives(self, code: int | None) -> None:
+        """After a failed command: a dying sandbox kills the command first and itself last, so ask it."""
+        self._check()
+        if code != 0:
+            await self._holder.command("true")
 
     def _command(self, argv: list[str], *, user: str, env: dict[str, str], cwd: str) -> list[str]:
         self._check()
@@ -110,7 +130,6 @@ class NamespaceSandbox:
             env=env,
             cwd=cwd,
             network=self._network,
-            rootfs=self.spec.rootfs is not None,
         )
         return self._limiter.enter(line)
 
@@ -141,16 +160,23 @@ class NamespaceSandbox:
         capture = Capture(self.spec.output_bytes)
         line = self._command(argv, user=user, env=env or {}, cwd=cwd)
         ended = await communicate(line, env=LAUNCHER_ENV, stdin=stdin, timeout=timeout, stdout=capture.feed)
-        self._check()
+        await self._check_lives(ended.code)
         output, missing = capture.take()
         return ExecResult(output, ended.code, ended.code is None, missing, cwd)
 
     async def shell(self) -> BashShell:
         """See `Sandbox.shell`."""
-        shell = BashShell(self._spawn_shell, depth=_SHELL_DEPTH, output_bytes=self.spec.output_bytes, check=self._check)
+        shell = BashShell(
+            self._spawn_shell, depth=_SHELL_DEPTH, output_bytes=self.spec.output_bytes, recover=self._recover
+        )
         await shell.start()
         self._shells.append(shell)
         return shell
+
+    async def _recover(self) -> None:
+        """Free what the agent holds, process slots above all."""
+        self._check()
+        await self._holder.command(f"{_KILL_ALL}; true")
 
     def _spawn_shell(self, argv: list[str], stdin: int, stdout: int, stderr: int) -> Child:
         line = self._command(argv, user="agent", env=self.spec.env, cwd=self.spec.workdir)
@@ -179,7 +205,7 @@ class NamespaceSandbox:
         ended = await communicate(
             line, env=LAUNCHER_ENV, stdin=b"", timeout=_FILE_TIMEOUT, stdout=content.extend, stderr=errors.feed
         )
-        self._check()
+        await self._check_lives(ended.code)
         if ended.code == NOT_FOUND:
             raise FileNotFoundError(path)
         if ended.code != 0:
@@ -189,14 +215,14 @@ class NamespaceSandbox:
     async def stop_agent(self) -> None:
         """See `Sandbox.stop_agent`."""
         self._check()
-        await self._holder.command("kill -9 -1 2>/dev/null; true")
+        await self._holder.command(f"{_KILL_ALL}; true")
         await self._close_shells()
 
     async def reset(self) -> None:
         """See `Sandbox.reset`."""
         self._check()
         assert self._layers is not None
-        await self._holder.command(f"kill -9 -1 2>/dev/null; {self._layers.reset()}")
+        await self._holder.command(f"{_KILL_ALL}; {self._layers.reset()}")
         await self._close_shells()
 
     async def _close_shells(self) -> None:

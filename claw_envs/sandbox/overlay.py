@@ -1,18 +1,24 @@
 """The sandbox's file system, as shell for the holder: layers, and how an episode's layer is dropped.
 
-Layers, lowest first: the base (the host's skeleton or a root file system, shared, read-only), the seed (files and
-set-up of the task, frozen once `start` is done), and the episode's upper directory. Seed and upper lie on a tmpfs each, whose
-size is the disk limit: pages count against the sandbox's memory too. Dropping a tmpfs drops its files, so a reset
-deletes nothing one by one. All mounts live in the holder's namespace only: nothing to clean up on the host.
+Layers, lowest first: the base (the host's skeleton or a root file system, shared, read-only); the seed, only where the
+task has files or set-up commands (frozen once `start` is done); the episode's upper directory. Seed and upper lie on a
+tmpfs each, whose size is the disk limit; their pages count against the sandbox's memory too. Dropping a tmpfs drops its
+files, so a reset deletes nothing one by one. All mounts live in the holder's namespace: the host has nothing to clean.
 
 Not covered: on kernels before 6.6 a tmpfs has no user xattrs, so that a directory that was removed and made again
 shows the lower one's files once more.
 """
 
+import os
 import shlex
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
+from claw_envs.core.errors import UserError
 from claw_envs.sandbox.host import AGENT_UID
+
+_INODES_PER_MB = 256
+_ROOTFS_DIRECTORIES = ("dev", "proc", "home/agent")
+"""Where something is mounted, or lived in, whatever the root file system has."""
 
 
 class Layers:
@@ -21,15 +27,26 @@ class Layers:
     Args:
         state: the sandbox's state directory on the host.
         base: the lowest layer.
+        whole: whether the base is somebody's root file system, and not the host's skeleton.
+        workdir: made in the episode's layer, owned by the agent.
         disk_mb: MiB that the seed, and each episode, may write.
         agent_owns: whether the agent has an id of its own in the holder.
+
+    Raises:
+        UserError: if the working directory leads through a link of the base.
     """
 
-    def __init__(self, state: Path, *, base: Path, disk_mb: int, agent_owns: bool) -> None:
+    def __init__(self, state: Path, *, base: Path, whole: bool, workdir: str, disk_mb: int, agent_owns: bool) -> None:
         self._base = base
-        self._options = f"size={disk_mb}m,mode=0755,nosuid,nodev"
-        self._agent_owns = agent_owns
+        self.whole = whole
+        self._options = f"size={disk_mb}m,nr_inodes={disk_mb * _INODES_PER_MB},mode=0755,nosuid,nodev"
+        self._owner = f"-o {AGENT_UID} -g {AGENT_UID}" if agent_owns else ""
+        self._made = _with_parents([*(_ROOTFS_DIRECTORIES if whole else ()), workdir.lstrip("/")])
+        for name in self._made:
+            if os.path.islink(base / name):
+                raise UserError(f"working directory {workdir}: /{name} is a link there, name the place it leads to")
         self.root, self._seed, self._upper = (state / name for name in ("root", "seed", "upper"))
+        self._lower: list[Path] = []
 
     @property
     def shm(self) -> Path:
@@ -41,32 +58,37 @@ class Layers:
         return [self.root, self._seed, self._upper]
 
     def mount(self) -> str:
-        """Shell that mounts the sandbox's /proc over the host's and the first layer, which becomes the seed."""
-        return "mount -n -t proc -o nosuid,nodev,noexec proc /proc && " + self._layer([])
+        """Shell that mounts the sandbox's /proc over the host's, and the first layer."""
+        return "mount -n -t proc -o nosuid,nodev,noexec proc /proc && " + self._layer()
 
     def freeze(self) -> str:
         """Shell that makes what was written so far the seed and puts an episode's layer over it."""
-        move = f"umount -n -l {self._q(self.root)} && mount -n --move {self._q(self._upper)} {self._q(self._seed)} && "
-        return move + self._layer([self._seed / "files"])
+        self._lower = [self._seed / "files"]
+        seed, upper, root = map(_quote, (self._seed, self._upper, self.root))
+        return f"umount -n -l {root} && mount -n --move {upper} {seed} && " + self._layer()
 
     def reset(self) -> str:
         """Shell that drops the episode's layer and puts an empty one there."""
-        drop = f"umount -n -l {self._q(self.root)} {self._q(self._upper)} && "
-        return drop + self._layer([self._seed / "files"])
+        return f"umount -n -l {_quote(self.root)} {_quote(self._upper)} && " + self._layer()
 
-    def _layer(self, lower: list[Path]) -> str:
-        tmpfs = self._upper
-        files, work, shm = (self._q(tmpfs / name) for name in ("files", "work", "shm"))
-        lowers = ":".join(str(path).replace(":", "\\:") for path in [*lower, self._base])
-        options = f"userxattr,lowerdir={lowers},upperdir={tmpfs / 'files'},workdir={tmpfs / 'work'}"
-        steps = [
-            f"mount -n -t tmpfs -o {self._options} tmpfs {self._q(tmpfs)}",
-            f"mkdir -m 0755 {files} {work} && mkdir -m 1777 {shm}",
-            *([f"chown {AGENT_UID}:{AGENT_UID} {files}"] if self._agent_owns else []),
-            f"mount -n -t overlay -o {shlex.quote(options)} overlay {self._q(self.root)}",
-        ]
-        return " && ".join(steps)
+    def _layer(self) -> str:
+        files, work = self._upper / "files", self._upper / "work"
+        made = " ".join(_quote(path) for path in [files, work, self.shm, *(files / name for name in self._made)])
+        lowers = ":".join(str(path).replace(":", "\\:") for path in [*self._lower, self._base])
+        options = f"userxattr,lowerdir={lowers},upperdir={files},workdir={work}"
+        return (
+            f"mount -n -t tmpfs -o {self._options} tmpfs {_quote(self._upper)} && install -d {self._owner} {made} && "
+            f"mount -n -t overlay -o {shlex.quote(options)} overlay {_quote(self.root)}"
+        )
 
-    @staticmethod
-    def _q(path: Path) -> str:
-        return shlex.quote(str(path))
+
+def _quote(path: Path) -> str:
+    return shlex.quote(str(path))
+
+
+def _with_parents(names: list[str]) -> list[str]:
+    found: dict[str, None] = {}
+    for name in names:
+        path = PurePosixPath(name)
+        found |= dict.fromkeys(str(parent) for parent in [*reversed(path.parents), path] if parent.parts)
+    return list(found)

@@ -14,6 +14,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from claw_envs.core.errors import InfrastructureError
+
 READ_SIZE = 1 << 16
 
 
@@ -30,13 +32,19 @@ class Child:
     Args:
         argv: command with an absolute path.
         env: the whole environment of the child.
-        stdin, stdout, stderr: descriptors, which the caller closes.
+        stdin, stdout, stderr: descriptors, which the caller closes; no other is inherited.
+
+    Raises:
+        InfrastructureError: if this machine cannot start it.
     """
 
     def __init__(self, argv: list[str], *, env: dict[str, str], stdin: int, stdout: int, stderr: int) -> None:
-        self._popen = subprocess.Popen(
-            argv, env=env, stdin=stdin, stdout=stdout, stderr=stderr, close_fds=True, start_new_session=True, cwd="/"
-        )
+        try:
+            self._popen = subprocess.Popen(
+                argv, env=env, stdin=stdin, stdout=stdout, stderr=stderr, start_new_session=True, cwd="/"
+            )
+        except OSError as error:
+            raise InfrastructureError(f"no process could be started: {error}") from error
         self.pid = self._popen.pid
         self._pidfd = os.pidfd_open(self.pid)
         self._loop = asyncio.get_running_loop()
@@ -100,7 +108,7 @@ def start_time(pid: int) -> int | None:
     return None if fields[0] == "Z" else int(fields[19])
 
 
-def read_into(fd: int, sink: Callable[[bytes], None], on_end: Callable[[], None]) -> None:
+def read_into(fd: int, sink: Callable[[bytes], None], on_end: Callable[[], object]) -> None:
     """Read what `fd` holds now, without blocking; `on_end` is called at its end."""
     try:
         data = os.read(fd, READ_SIZE)

@@ -4,7 +4,8 @@ Not covered: processes that detach from the shell (`setsid`, double fork) outliv
 """
 
 import asyncio
-from collections.abc import Callable
+import contextlib
+from collections.abc import Awaitable, Callable
 
 from claw_envs.core.errors import InfrastructureError
 from claw_envs.sandbox.base import ExecResult
@@ -21,14 +22,15 @@ class BashShell:
         spawn: starts bash inside.
         depth: how many processes `spawn` puts between its child and bash.
         output_bytes: kept of one command's output.
-        check: raises `InfrastructureError` where the sandbox is gone.
+        recover: called when no bash can be started, to free what the agent holds; raises `InfrastructureError` where
+            the sandbox is gone.
     """
 
-    def __init__(self, spawn: Spawn, *, depth: int, output_bytes: int, check: Callable[[], None]) -> None:
+    def __init__(self, spawn: Spawn, *, depth: int, output_bytes: int, recover: Callable[[], Awaitable[None]]) -> None:
         self._spawn = spawn
         self._depth = depth
         self._capture = Capture(output_bytes)
-        self._check = check
+        self._recover = recover
         self._lock = asyncio.Lock()
         self._bash: Bash | None = None
         self._closed = False
@@ -39,17 +41,15 @@ class BashShell:
         Raises:
             InfrastructureError: if none can be started.
         """
-        self._check()
         try:
             self._bash = await Bash.start(self._spawn, depth=self._depth, capture=self._capture)
         except InfrastructureError:
-            self._check()
-            raise
+            await self._recover()
+            self._bash = await Bash.start(self._spawn, depth=self._depth, capture=self._capture)
 
     async def run(self, command: str, *, timeout: float) -> ExecResult:
         """See `Shell.run`."""
         async with self._lock:
-            self._check()
             if self._closed:
                 raise InfrastructureError("the shell is closed")
             if "\0" in command:
@@ -68,8 +68,11 @@ class BashShell:
     async def _run(self, command: str, timeout: float) -> ExecResult:
         bash = self._bash
         assert bash is not None
-        await asyncio.wait_for(bash.begin(command), timeout)
-        report = await bash.wait(timeout)
+        report = None
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(timeout):
+                await bash.begin(command)
+                report = await bash.wait(None)
         timed_out = report is None and not bash.gone.done()
         if timed_out:
             report = await bash.interrupt()

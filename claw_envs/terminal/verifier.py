@@ -116,6 +116,8 @@ async def _reward_file(sandbox: Sandbox) -> tuple[str, bytes]:
             return name, await sandbox.get(f"{_REWARDS}/{name}", max_bytes=100_000)
         except FileNotFoundError:
             continue
+        except OSError as error:  # a folder, a device
+            raise ValueError(str(error)) from None
     raise ValueError(f"no reward.json or reward.txt in {_REWARDS}")
 
 

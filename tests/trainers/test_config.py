@@ -24,6 +24,7 @@ def test_file_then_overrides(tmp_path: Path) -> None:
         ({"optim.lrr": "1"}, "lrr"),
         ({"signal": "best"}, "signal"),
         ({"updates": "many"}, "updates"),
+        ({"updates": "-1"}, "updates must be at least 0"),
         ({"batch_size": "0"}, "batch_size must be at least 1"),
         ({"generation.temperature": "0"}, "temperature must be above 0"),
         ({"signal": "step_index", "rollout.group_size": "32"}, "does not fit"),

@@ -120,8 +120,8 @@ def draw_panel(axes: "Axes", run: Run, panel: Panel, *, legend_row: bool) -> Non
     lines = _lines(run, panel)
     for i, (column, text) in enumerate(lines):
         values = scaled(column, table[column])
-        few = len(values) <= 40
-        axes.plot(table["version"], values, color=COLOURS[i], marker=MARKERS[i] if few else None, label=text)
+        look = {"marker": MARKERS[i]} if len(values) <= 40 else {"linewidth": 1.1}
+        axes.plot(table["version"], values, color=COLOURS[i], label=text, **look)
     _band(axes, table, panel)
     label(axes, title=panel.title, unit=panel.unit, legend_row=legend_row)
     last = max(float(each["version"].max()) for each in (run.updates, run.scores) if each)

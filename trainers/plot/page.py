@@ -28,9 +28,9 @@ img { width: 100%; height: auto; display: block; }
 table { border-collapse: collapse; width: 100%; font-variant-numeric: tabular-nums; font-size: 14px; }
 th, td { text-align: right; padding: 5px 12px; border-bottom: 1px solid #e4e7eb; white-space: nowrap; }
 th { color: #52606d; font-weight: 600; } th:first-child, td:first-child { text-align: left; }
-.keys td:last-child { text-align: left; white-space: normal; word-break: break-word; }
-.two { display: grid; grid-template-columns: repeat(auto-fit, minmax(420px, 1fr)); gap: 18px; align-items: start; }
-.two section { margin: 0; }
+.keys th:last-child, .keys td:last-child { text-align: left; white-space: normal; word-break: break-word; }
+.two { columns: 2 420px; column-gap: 18px; }
+.two section { break-inside: avoid; }
 """
 _CAPTIONS = {
     "overview": "How the run went",
@@ -49,10 +49,11 @@ def run_page(run: Run, pictures: Sequence[Path]) -> str:
         if path.stem in _CAPTIONS:
             caption = _CAPTIONS[path.stem]
             body.append(f"<section><h2>{caption}</h2>{_image(path, caption)}</section>")
-    tables = [_first_last("Evaluations", run.scores), _first_last("Updates", run.updates)]
+    tables = [_first_last("Evaluations", run.scores)]
     if config:
         rows = [[key, value] for key, value in _flat(config)]
         tables.append(f"<section><h2>Configuration</h2>{_table(['key', 'value'], rows, kind='keys')}</section>")
+    tables.append(_first_last("Updates", run.updates))
     body.append(f'<div class="two">{"".join(tables)}</div>')
     return _document(f"Run {run.name}", body)
 
@@ -76,9 +77,13 @@ def comparison_page(groups: Groups, picture: Path) -> str:
 
 def _tiles(run: Run) -> str:
     tiles: list[tuple[str, str]] = []
-    for table, column, text in ((run.scores, "score", "score, first → last"), (run.updates, "reward_mean", "reward")):
-        if column in table:
-            tiles.append((f"{table[column][0]:.2f} → {table[column][-1]:.2f}", text))
+    for table, column, text in (
+        (run.scores, "score", "score, first → last"),
+        (run.updates, "reward_mean", "reward, first → last"),
+    ):
+        known = table[column][np.isfinite(table[column])] if column in table else np.empty(0)
+        if known.size:
+            tiles.append((f"{known[0]:.2f} → {known[-1]:.2f}", text))
     if run.updates:
         tiles.append((f"{run.updates['version'][-1]:.0f}", "updates"))
     if "samples" in run.updates:

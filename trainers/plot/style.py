@@ -37,7 +37,7 @@ _RC: dict[Any, Any] = {
     "lines.markersize": 4.5,
     "legend.frameon": False,
     "legend.fontsize": 8.5,
-    "legend.handlelength": 1.6,
+    "legend.handlelength": 1.3,
     "legend.borderaxespad": 0.2,
 }
 
@@ -80,4 +80,5 @@ def label(axes: "Axes", *, title: str, unit: str, x: str = "update", legend_row:
 
 def legend(axes: "Axes", *, columns: int = 4) -> None:
     """The legend as one row above the axes."""
-    axes.legend(loc="lower left", bbox_to_anchor=(-0.01, 1.0), ncols=columns, columnspacing=1.1)
+    row = axes.legend(loc="lower left", bbox_to_anchor=(-0.01, 1.0), ncols=columns, columnspacing=0.9)
+    row.set_in_layout(False)  # a long row must not push the columns of a sheet apart

@@ -1,7 +1,7 @@
 """`EmbeddedPolicy`: a model in this process as a `Policy`, for machines without a serving engine.
 
 One model, one worker thread (`engine`), any number of event loops calling it. What it does not do: several chips,
-quantised weights, prefix caching, beam search. An engine such as vLLM or SGLang takes over where those matter.
+quantised weights, beam search. An engine such as vLLM or SGLang takes over where those matter.
 """
 
 import asyncio
@@ -11,11 +11,12 @@ from typing import Any
 
 from claw_envs.core.errors import UserError
 from trainers.policies.base import Completion, Prompt, Sampling
-from trainers.policies.batch import Batch, Row, ScoreItem
+from trainers.policies.batch import Batch, Row
 from trainers.policies.engine import Engine, Update
 from trainers.policies.gate import ComputeGate
 from trainers.policies.model import load_model, resolve_model
 from trainers.policies.render import Renderer
+from trainers.policies.scoring import ScoreItem
 
 
 class EmbeddedPolicy:
@@ -30,6 +31,7 @@ class EmbeddedPolicy:
         max_batch: int = 32,
         gate: ComputeGate | None = None,
         context: int = 4096,
+        prefix_tokens: int = 8192,
     ) -> None:
         """
         Args:
@@ -39,6 +41,7 @@ class EmbeddedPolicy:
             max_batch: rows decoded at once; further requests wait.
             gate: shared with whatever else computes in this process.
             context: longest prompt and response together in tokens, at most what the model was built for.
+            prefix_tokens: tokens whose keys and values are kept for prompts that continue them; 0 keeps none.
 
         Raises:
             UserError: for figures out of range.
@@ -53,7 +56,7 @@ class EmbeddedPolicy:
         self._shapes = {name: tensor.shape for name, tensor in model.state_dict().items()}
         ends = model.generation_config.eos_token_id
         end_ids = {tokenizer.eos_token_id, *(ends if isinstance(ends, list) else [ends])} - {None}
-        batch = Batch(model, end_ids=end_ids, context=self.context)
+        batch = Batch(model, end_ids=end_ids, context=self.context, prefix_tokens=prefix_tokens)
         self._engine = Engine(model, batch, max_batch=max_batch, threads=threads, gate=self.gate)
 
     @classmethod
@@ -65,6 +68,7 @@ class EmbeddedPolicy:
         max_batch: int = 32,
         gate: ComputeGate | None = None,
         context: int = 4096,
+        prefix_tokens: int = 8192,
         device: str = "cpu",
     ) -> "EmbeddedPolicy":
         """Load a model by name; see `resolve_model` and the constructor.
@@ -73,7 +77,15 @@ class EmbeddedPolicy:
             UserError: if there is no such model here.
         """
         model, tokenizer = load_model(resolve_model(name), device=device)
-        return cls(model, tokenizer=tokenizer, threads=threads, max_batch=max_batch, gate=gate, context=context)
+        return cls(
+            model,
+            tokenizer=tokenizer,
+            threads=threads,
+            max_batch=max_batch,
+            gate=gate,
+            context=context,
+            prefix_tokens=prefix_tokens,
+        )
 
     @property
     def version(self) -> int:

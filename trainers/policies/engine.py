@@ -14,12 +14,13 @@ from typing import Any, NamedTuple
 import torch
 
 from claw_envs.core.errors import InfrastructureError
-from trainers.policies.batch import Batch, Row, ScoreItem, score_items
+from trainers.policies.batch import Batch, Row
 from trainers.policies.gate import ComputeGate
 from trainers.policies.linear import pack_weights, use_onednn
 from trainers.policies.model import configure_torch
+from trainers.policies.scoring import ScoreItem, score_items
 
-_TOKENS = 1024  # padded tokens of one prefill or scoring micro-batch: bounds memory and how long decoding stands still
+_TOKENS = 1024  # of one round of prefills or one scoring micro-batch: bounds memory and how long decoding stands still
 _SCORE_EVERY = 8  # decode steps between two scoring micro-batches while both have work
 
 
@@ -111,7 +112,7 @@ class Engine:
         with self._gate.decode() as pause:
             while self._busy() and not self._closing:
                 self._install_weights()
-                self._batch.drop_finished()
+                self._batch.drop_finished(self.version)
                 self._admit()
                 if self._batch.rows:
                     self._batch.step(self.version)
@@ -123,26 +124,21 @@ class Engine:
     def _install_weights(self) -> None:
         while self._updates:
             update = self._updates.popleft()
-            own = self._model.state_dict()
-            for name, tensor in update.state.items():
-                own[name].copy_(tensor)
-            pack_weights(self._model)
+            self._batch.install(update.state)
             self.version = update.version
             if update.future.set_running_or_notify_cancel():
                 update.future.set_result(None)
 
     def _admit(self) -> None:
         joining: list[Row] = []
-        longest, prompts = 0, set()
+        prompts: set[tuple[int, ...]] = set()
         while self._waiting and len(self._batch.rows) + len(joining) < self._max_batch:
-            row = self._waiting[0]
-            prompts.add(tuple(row.prompt_ids))
-            longest = max(longest, len(row.prompt_ids))
-            if joining and longest * len(prompts) > _TOKENS:
-                break
-            self._waiting.popleft()
+            row = self._waiting.popleft()
             if not row.future.cancelled():
                 joining.append(row)
+                prompts.add(tuple(row.prompt_ids))
+            if sum(map(len, prompts)) >= _TOKENS:
+                break
         if joining:
             self._batch.join(joining, self.version)
 

@@ -25,7 +25,7 @@ class OneDNNLinear(nn.Linear):
     def forward(self, input: torch.Tensor) -> torch.Tensor:
         """See `nn.Linear.forward`."""
         if torch.is_grad_enabled():
-            return _Product.apply(input, self.weight, self.bias)  # type: ignore[no-any-return]
+            return _Product.apply(input, self.weight, self.bias)  # type: ignore[no-any-return, no-untyped-call]
         return _product(input, self.weight if self.packed is None else self.packed, self.bias)
 
 
@@ -56,7 +56,8 @@ def use_onednn(model: nn.Module) -> bool:
     Returns:
         Whether this torch can; if not, the model is left alone.
     """
-    if not (torch.backends.mkldnn.is_available() and hasattr(torch.ops.mkldnn, "_linear_pointwise")):
+    available = torch.backends.mkldnn.is_available()  # type: ignore[no-untyped-call]
+    if not (available and hasattr(torch.ops.mkldnn, "_linear_pointwise")):
         return False
     for module in model.modules():
         if type(module) is nn.Linear and module.weight.device.type == "cpu" and module.weight.dtype == torch.float32:

@@ -10,6 +10,8 @@ from typing import Any
 import torch
 from transformers import Cache
 
+from trainers.policies.prefixes import Layers
+
 _BLOCK = 256  # positions by which buffers grow
 
 
@@ -51,18 +53,21 @@ class SlotCache(Cache):
         values[self._rows, :, self._positions] = value_states[:, :, 0]
         return keys[:rows, :, : self._span], values[:rows, :, : self._span]
 
-    def store(self, slot: int, prefilled: Cache, row: int, length: int) -> None:
-        """Copy the first `length` positions of one row of an ordinary cache into `slot`."""
-        layers: list[Any] = prefilled.layers
+    def store(self, slot: int, layers: Layers) -> None:
+        """Copy a prefilled prompt into `slot`."""
+        length = layers[0][0].shape[1]
         if not self._keys:
-            for layer in layers:
-                heads, _, size = layer.keys.shape[1:]
-                self._keys.append(layer.keys.new_zeros(1, heads, _BLOCK, size))
-                self._values.append(layer.values.new_zeros(1, heads, _BLOCK, size))
+            self._keys = [keys.new_zeros(1, keys.shape[0], _BLOCK, keys.shape[2]) for keys, _ in layers]
+            self._values = [values.new_zeros(1, values.shape[0], _BLOCK, values.shape[2]) for _, values in layers]
         self._reserve(slot + 1, length)
-        for layer, keys, values in zip(layers, self._keys, self._values, strict=True):
-            keys[slot, :, :length] = layer.keys[row, :, :length]
-            values[slot, :, :length] = layer.values[row, :, :length]
+        for layer, (keys, values) in enumerate(layers):
+            self._keys[layer][slot, :, :length] = keys
+            self._values[layer][slot, :, :length] = values
+
+    def read(self, slot: int, length: int) -> Layers:
+        """A copy of the first `length` positions of `slot`."""
+        pairs = zip(self._keys, self._values, strict=True)
+        return [(keys[slot, :, :length].clone(), values[slot, :, :length].clone()) for keys, values in pairs]
 
     def move(self, source: int, target: int, length: int) -> None:
         """Copy the first `length` positions of one slot over another."""

@@ -1,6 +1,8 @@
 """Every registered id keeps Gymnasium's contract, and its vector environment equals the single one."""
 
+import asyncio
 import warnings
+from collections.abc import Iterable
 from typing import Any
 
 import gymnasium as gym
@@ -26,21 +28,27 @@ def family_of(env_id: str) -> str:
     return claw_envs.families.family(env_id).name
 
 
-def single_run(env_id: str, *, seed: int, task: str | None = None) -> list[Any]:
+async def single_run(env_id: str, *, seed: int) -> list[Any]:
     """Everything that one copy shows for the family's actions, with Gymnasium's next-step autoreset."""
     env = gym.make(env_id).unwrapped
-    options = {} if task is None else {"task": task}
-    observation, info = env.reset(seed=seed, options=options)
+    observation, info = await env.areset(seed=seed)
     seen, ended = [(observation, 0.0, False, False, info["status"])], False
     for action in ACTIONS[family_of(env_id)]:
         if ended:
-            (observation, info), rest = env.reset(), (0.0, False, False)
+            (observation, info), rest = await env.areset(), (0.0, False, False)
         else:
-            observation, *rest, info = env.step(action)
+            observation, *rest, info = await env.astep(action)
         ended = any(rest[1:])
         seen.append((observation, *rest, info["status"]))
-    env.close()
+    await env.aclose()
     return seen
+
+
+def single_runs(env_id: str, seeds: Iterable[int]) -> list[list[Any]]:
+    async def all_of_them() -> list[list[Any]]:
+        return await asyncio.gather(*(single_run(env_id, seed=seed) for seed in seeds))
+
+    return asyncio.run(all_of_them())
 
 
 @pytest.mark.parametrize("env_id", IDS)
@@ -67,7 +75,8 @@ def test_make_wraps_and_runs(env_id: str) -> None:
 
 @pytest.mark.parametrize("env_id", IDS)
 def test_seeds_repeat(env_id: str) -> None:
-    assert single_run(env_id, seed=5) == single_run(env_id, seed=5)
+    one, other = single_runs(env_id, [5, 5])
+    assert one == other
 
 
 @pytest.mark.parametrize("copies", [1, 8, 64])
@@ -85,5 +94,4 @@ def test_the_vector_environment_equals_the_single_one(env_id: str, copies: int) 
             observation = {key: value[i] for key, value in observations.items()}
             shown[i].append((observation, rewards[i], terminated[i], truncated[i], infos["status"][i]))
     vector.close()
-    for i in range(copies):
-        assert shown[i] == single_run(env_id, seed=100 + i)
+    assert shown == single_runs(env_id, range(100, 100 + copies))

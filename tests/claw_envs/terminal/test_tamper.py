@@ -42,10 +42,15 @@ ATTACKS = {
 END
         for i in 1 2 3; do setsid nohup bash loop.sh > /dev/null 2>&1 & done
         (setsid bash -c 'setsid bash loop.sh &' > /dev/null 2>&1 &)""",
-    "preloaded library": "printf '/app/evil.so\\n' > /etc/ld.so.preload; printf 'not a library' > /app/evil.so",
-    "system folders replaced": f"""
-        mkdir /tmp/new; for name in sh bash; do printf '#!/usr/bin/sh\\n{FORGE}\\n' > /tmp/new/$name; done
-        chmod 755 /tmp/new/*; /usr/bin/mv /bin /old; /usr/bin/mv /tmp/new /bin; /usr/bin/mv /lib64 /old64""",
+    "programs of the system replaced": f"""
+        mkdir /tmp/new; for name in sh bash mkdir tar; do printf '#!/usr/bin/bash\\n{FORGE}\\n' > /tmp/new/$name; done
+        chmod 755 /tmp/new/*; mv /bin /old; mv /tmp/new /bin""",
+    "loader of the system removed": "mkdir /old; mv /lib* /old/ || /usr/bin/mv /lib64 /old64",
+    "system configuration replaced": f"""
+        printf '/app/evil.so\\n' > /etc/ld.so.preload; printf 'not a library' > /app/evil.so; : > /etc/ld.so.cache
+        printf 'root:x:0:0::/app:/bin/false\\n' > /etc/passwd
+        for file in /etc/profile /etc/bash.bashrc; do echo '{FORGE}' > $file; done
+        rm -rf /etc/python3* /etc/alternatives""",
     "answer is a link to the tests": "ln -s /tests/check.py hello.txt",
     "answer is a pipe": "mkfifo hello.txt",
     "answer is a device": "ln -s /dev/zero hello.txt",
@@ -71,7 +76,7 @@ def test_the_score_stays_zero(env: TerminalEnv, attack: str) -> None:
     assert reward == 0.0
 
 
-@pytest.mark.parametrize("attack", ["preloaded library", "system folders replaced", "background writer", "own tests"])
+@pytest.mark.parametrize("attack", [*(name for name in ATTACKS if "system" in name), "background writer", "own tests"])
 def test_an_honest_solution_still_scores(env: TerminalEnv, attack: str) -> None:
     env.reset(options={"task": "hello-file"})
     env.step(f"```bash\nprintf 'Hello, world!\\n' > /app/hello.txt\n{ATTACKS[attack]}\n```")

@@ -14,6 +14,10 @@ import tempfile
 
 APP = "/app"
 _MAX_BYTES = 1_000_000
+_HIDE = (
+    "mount -t tmpfs none /tests && mount -t tmpfs none /logs && "
+    'exec setpriv --bounding-set=-all --inh-caps=-all --no-new-privs -- "$@"'
+)
 
 
 class WrongError(Exception):
@@ -60,21 +64,46 @@ def same(path, expected):
     need(read(path) == expected, f"{path}: not the expected content")
 
 
+def _as_agent(argv):
+    """How to start `argv` so that it cannot touch the checks: (argv, rights for subprocess).
+
+    By the agent's own user id where it has one, else in a namespace in which tests and rewards are out of sight. Where
+    neither can be had (a container whose agent is root) nothing would keep them apart.
+    """
+    owner = os.stat(APP)
+    if owner.st_uid != os.geteuid():
+        return argv, {"user": owner.st_uid, "group": owner.st_gid, "extra_groups": []}
+    apart = [
+        "unshare",
+        "--user",
+        "--map-root-user",
+        "--mount",
+        "--pid",
+        "--fork",
+        "--kill-child",
+        "/bin/sh",
+        "-c",
+        _HIDE,
+        "sh",
+    ]
+    possible = subprocess.run([*apart, "true"], check=False, capture_output=True).returncode == 0
+    return ([*apart, *argv] if possible else argv), {}
+
+
 def run(argv, *, files, stdin="", timeout=10):
     """Run an agent's program, with the agent's rights, in a new folder that holds `files`.
 
     Returns (exit code, standard output, {name: text} of the folder afterwards).
     """
-    agent = os.stat(APP).st_uid
     folder = pathlib.Path(tempfile.mkdtemp(dir="/tmp"))
-    rights = {"user": agent, "group": os.stat(APP).st_gid, "extra_groups": []} if os.geteuid() == 0 else {}
+    argv, rights = _as_agent(argv)
     try:
         for name, text in files.items():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_text(text)
         if rights:
             for path in [folder, *folder.rglob("*")]:
-                os.chown(path, agent, rights["group"])
+                os.chown(path, rights["user"], rights["group"])
         environment = {
             "PATH": "/usr/local/bin:/usr/bin:/bin",
             "HOME": str(folder),
