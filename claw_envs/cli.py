@@ -130,10 +130,10 @@ def train(
     run: Annotated[Path | None, typer.Option(metavar="DIR", help="Run directory [default: runs/FAMILY].")] = None,
     config: Annotated[Path | None, typer.Option(metavar="FILE", help="TOML file with settings.")] = None,
     settings: Settings = None,
-    updates: Annotated[int | None, typer.Option(min=1, help="Short for --set updates=N.")] = None,
+    updates: Annotated[int | None, typer.Option(min=0, help="Short for --set updates=N.")] = None,
     signal: Annotated[str | None, typer.Option(help="Short for --set signal=NAME.")] = None,
     model: Annotated[str | None, typer.Option(help="Short for --set model=NAME.")] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Continue from the last checkpoint in DIR.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on from the last checkpoint in DIR, with its settings.")] = False,
     trainer: Annotated[str, typer.Option(help="A `claw.trainers` entry point or module:function.")] = "async",
 ) -> None:
     """Train a model on an environment family. --set overrides the TOML file, e.g. --set optim.lr=2e-5."""
@@ -141,7 +141,10 @@ def train(
     overrides = pairs(settings) | {key: str(value) for key, value in short.items() if value is not None}
     train_with = lookup(find_trainer(trainer), extra="train")
     settings_of = lookup("trainers.config:load_config", extra="train")
-    train_with(settings_of(family, config, overrides), run or Path("runs") / family, resume=resume)
+    run = run or Path("runs") / family
+    if resume and config is None and (run / "config.toml").exists():
+        config = run / "config.toml"
+    train_with(settings_of(family, config, overrides), run, resume=resume)
 
 
 @app.command("eval")

@@ -11,8 +11,8 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
-_BOXED = re.compile(r"[\\＼﹨∖]+(?=\s*f?boxed)", re.IGNORECASE)
-_HINT_MARK = re.compile(r"[\[［]\s*/?\s*HINT[\s_-]*(START|END)\s*[\]］]", re.IGNORECASE)
+_BOXED = re.compile(r"(?<![\\＼﹨∖])[\\＼﹨∖]++(?=\s*f?boxed)", re.IGNORECASE)
+_HINT_MARK = re.compile(r"[\[［]\s*(?:/\s*)?HINT[\s_-]*(START|END)\s*[\]］]", re.IGNORECASE)
 _INST = re.compile(r"\[(/?)INST\]", re.IGNORECASE)
 _ANGLE = re.compile(
     r"<(?=[|｜]|/?\s*(?:s|bos|eos|pad|unk|think|thinking|start_of_turn|end_of_turn|sys)\s*>|<sys>)", re.IGNORECASE

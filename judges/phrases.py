@@ -21,7 +21,7 @@ _WORDS = {
     r"|markdown|headings?|latex|formulas?|symbols?|plain\w*|simpl\w+|casual\w*|formal\w*|tone|warm\w*|kind\w*|nicer?|nicely"
     r"|friendl\w+|cold\w*|specific\w*|concrete\w*|personal\w*|answers?|results?|numbers?|notes?|expla\w+|details?|format\w*"
     r"|style|english|human|robot\w*|natural\w*|direct\w*|encourag\w+|prais\w+|different\w*|instead|myself|effort"
-    r"|student|points?|it|that|this|them|things?|something|first",
+    r"|student|points?|it|that|this|them|things?|something|first|well",
     "do": "keep|make|write|give|tell|say|use|put|add|mention|name|include|show|explain|be|try|leave|cut|answer|reply"
     "|respond|start|begin|end|shorten|lose|remove|get rid of|get to|focus|stick|talk|sound|point out|praise|describe"
     "|drop|skip|stop|avoid|fix|redo|rewrite"
@@ -57,7 +57,7 @@ NEW_TASK = pattern(
 
 REFUSAL = pattern(
     r"^(?:hmm*[,.]* |well,? )?(?:no|nope|nah)\b"
-    r"(?!,? (?:thanks|thank you|that's all|problem|worries|need|more questions))"
+    r"(?!,? (?:thanks|thank you|that's all|problem|worries|need|idea|more questions))"
 )
 
 INTERJECTION = pattern(
@@ -67,7 +67,7 @@ INTERJECTION = pattern(
 
 COMPLAINT = pattern(
     r"\b(?:<reply>|i)\b<near>\b<not>\b<near>\b(?:right|correct|helpful|useful|work|working|good|great|quite|clear)\b",
-    r"\b(?:<reply>|i)\b<near>\b<not>\b<near>\b(?:what i|like me|sense|understand|follow|happy|impressed|sure)\b",
+    r"\b(?:<reply>|i)\b<near>\b<not>\b<near>\b(?:what i|how i|like me|sense|understand|follow|fit|happy|sure)\b",
     r"\b(?:<reply>|i)\b<near>\b<not>\b<near>\b(?:enough|help|answer)\b",
     r"\b<reply>\b<near>\b<not>\b<near>\b(?:it|that|this|me|need|looking)\b",
     r"\bi (?:can't|cannot|couldn't|won't) <few>(?:hand|turn|use|read|show|send|submit|post|give|put)\b",
@@ -76,6 +76,7 @@ COMPLAINT = pattern(
     r"^<few><seems> <few><fault>\b",
     r"\b(?:too|so|way more) (?:(?:many|much) )?<form>\b",
     r"\b(?:too|so) <excess>(?:[\s.,!]*$| for\b)|\btoo (?:much|many)[\s.!]*$",
+    r"\bmakes? no sense\b|\blost me\b",
     r"\bhard to (?:read|follow|understand)\b|\b(?:a lot of|wall of|so much|too much) (?:text|words|detail|reading)\b",
     r"\b(?:sounds?|reads?|looks?|feels?) like (?!me\b|i\b|a plan|fun|good)",
     r"\b<reply>(?:'s| is| are)? not (?:my|me)\b|\b<reply>(?:'s| is)? (?:missing|lacks?|lacking)\b",
@@ -114,6 +115,7 @@ CORRECTION = pattern(
     r"\b<source>\b[^.?!]{0,12}\b(?:says?|said|shows?|gives?|got|is)\b<near>(?:<number>|\bit's\b)",
     r"\bthe (?:correct|right|real|actual) (?:answer|result|number|one) (?:is|was)\b",
     r"\bactually,? (?:it's|it is|that's|the)\b|\bit(?:'s| is) actually\b",
+    r"\bi think (?:it|that|the answer)(?:'s| is| should)\b<near><number>",
     r"\bi (?:get|got|have|had) <number>(?= (?:instead|though|here|for)\b|[\s.!]*$)",
     r"\b(?:it|answer|that)(?:'s| is) <number>(?: \w+)?,? not\b",
     r"\bnot <number>,? (?:but|it's)\b",
@@ -122,12 +124,13 @@ CORRECTION = pattern(
 
 THANKS = pattern(
     r"\b(?:thanks|thank you|thank u|thx|tysm|cheers|much appreciated|i appreciate|appreciate it|you're the best)\b",
-    r"^(?:(?:oh|ah|ok|okay|wow|yes|yeah|yep|so|very|really|pretty|all|much|now|<reply>|<seems>)[\s,!]*){0,4}\b<good>\b",
+    r"^(?:(?:o+h|ah|ok|okay|wow|yes|yeah|yep|so|very|really|pretty|all|much|now|<reply>|<seems>)[\s,!]*){0,4}\b<good>\b",
     r"\b<reply>(?: ?<seems>| works?| was)? <few><good>\b",
-    r"\b(?:love|like|loved|liked) (?:it|this|that)\b",
-    r"\b(?:just|exactly) what i\b|\bwhat i (?:needed|wanted|was looking for)\b",
+    r"\b(?:love|like|loved|liked) (?:it|this|that|how)\b",
+    r"\bthat's it[.!]",
+    r"\b(?:just|exactly) what i\b|\b(?:what|\w+) i (?:needed|wanted|was looking for)\b",
     r"\b(?:makes sense|got it|i see|i (?:get|understand) (?:it|that|now)|well done)\b",
-    r"\b(?:it|that|this) (?:\w+ )?(?:works|worked|helps|helped|did it)\b|\bworks now\b",
+    r"\b(?:it|that|this) (?:\w+ )?(?:works|worked|helps|helped|did it)\b|\bworks now\b|^works\b",
     r"\b(?:good|nice|great) (?:job|work|one|answer)\b",
     r"\b(?:i'll|i will|i can|gonna|let me) (?:just )?(?:use|write|put|copy|send|hand|keep|go with|note|turn)\b",
     r"^(?:yes|yep|yeah|yay|exactly|correct|right|👍|❤️?|🙏|😊)[\s.!]*$",
@@ -145,8 +148,8 @@ ORDER = pattern(
 REQUEST = pattern(
     r"(?:^|[:;—-] ?)(?:<lead>,? )*<do>\b",
     r"\b(?:can|could|would|will|can't|couldn't) (?:you|u) (?:(?:<lead>|also) )*<do>\b",
-    r"(?<!what )\bi (?:just |only |really )*(?:want|wanted|need|needed|prefer)\b",
-    r"\bi(?:'d| would) (?:just |really |rather )*(?:want|like|prefer|have)\b",
+    r"(?:^|[,;:] ?)i (?:just |only |really )*(?:want|wanted|need|needed|prefer)\b",
+    r"(?:^|[,;:] ?)i(?:'d| would) (?:just |really |rather )*(?:want|like|prefer|have)\b",
     r"\byou (?:should|could|need to|have to|must|might|can) \w+",
     r"^(?:a (?:bit|little|lot) |much |way |even )?(?:less|more|fewer|shorter|simpler|warmer|kinder|plainer|clearer)\b",
     r"^(?:<lead>,? )*(?:in )?(?:a|an|one|two|the) <few>(?:sentences?|lines?|words?|answer|number|note)\b",

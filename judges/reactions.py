@@ -1,6 +1,7 @@
 """Reads a user's reaction to a reply: content (+1), not content (-1), neither (0), and what the user says to do.
 
-English only, by patterns of speech. Irony and praise of something else are beyond it.
+English only, by patterns of speech. Irony and praise of something else are beyond it; wording that no pattern knows
+reads as neither.
 """
 
 import re
@@ -8,6 +9,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from judges import phrases
+
+_READ = 4_000  # characters: nobody's reaction is longer, and patterns must not be held up by what is pasted after it
 
 
 class Reaction(NamedTuple):
@@ -28,16 +31,18 @@ def read_reaction(text: str, *, earlier: Sequence[str] = ()) -> Reaction:
     >>> read_reaction("Thanks, but keep it short next time.")
     Reaction(score=-1.0, hint='keep it short next time.')
     """
-    text = text.replace("’", "'").replace("‘", "'").strip()
+    text = text.strip()[:_READ].replace("’", "'").replace("‘", "'")
     if not text:
         return Reaction(None)
     clauses = _clauses(text)
     hint = " ".join(spoken for clause in clauses if (spoken := _instruction(clause))) or None
     unhappy = any(phrases.COMPLAINT.search(clause) or phrases.REASK.search(clause) for clause in clauses)
     repeated = any(_repeats(text, question) for question in earlier)
-    if hint or unhappy or repeated or phrases.REFUSAL.match(text):
+    refused = any(phrases.REFUSAL.match(clause) for clause in clauses)
+    if hint or unhappy or repeated or refused:
         return Reaction(-1.0, hint)
-    thanked = any(phrases.THANKS.search(clause) for clause in clauses if not clause.endswith("?"))
+    said = [clause.partition(",")[0] if clause.endswith("?") else clause for clause in clauses]
+    thanked = any(phrases.THANKS.search(clause) for clause in said if not clause.endswith("?"))
     return Reaction(1.0 if thanked else 0.0)
 
 

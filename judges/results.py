@@ -16,7 +16,7 @@ _COMMENT = re.compile(r"(?:^|(?<=\s))#.*$", re.MULTILINE)
 _FAULT = re.compile(
     r"^(?:\[[^\]\n]*\]\s*)?(?:\w*error\b|\w*exception\b|traceback \(most recent call last\)|fatal:)"
     r"|\b(?:no such file|command not found|permission denied|invalid option|usage:)"
-    r"|\[[^\]\n]*(?:stopped after|timed out)",
+    r"|^\[[^\]\n]*(?:stopped after|timed out)",
     re.IGNORECASE | re.MULTILINE,
 )
 _REJECTED = re.compile(

@@ -97,8 +97,8 @@ class JudgeReward(
         history: Sequence[Turn] = tuple(self._turns)
         turn.verdict = await self._judge.judge(turn, history, self._claw.task)
         self._turns.append(turn)
-        said = action if isinstance(action, dict) else {"role": "assistant", "content": action}
-        self._messages += [said, self._claw.last_observation.message()]
+        said = action if isinstance(action, dict) else {"content": action}
+        self._messages += [{"role": "assistant"} | said, self._claw.last_observation.message()]
         return turn.verdict
 
 

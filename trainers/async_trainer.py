@@ -16,6 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from claw_envs.core.errors import UserError
+from claw_envs.lookup import lookup
 from trainers import checkpoints
 from trainers.collector import Collector
 from trainers.config import Config
@@ -23,7 +24,7 @@ from trainers.judging import JudgeLoop
 from trainers.learner import Learner, UpdateFigures
 from trainers.metrics import MetricsWriter
 from trainers.pacer import Pacer
-from trainers.plugins import make_env, make_judge, resolve
+from trainers.plugins import make_env, make_judge
 from trainers.policies.base import Prompt
 from trainers.policies.embedded import EmbeddedPolicy
 from trainers.policies.gate import ComputeGate
@@ -95,7 +96,7 @@ class AsyncTrainer:
         self.collector = Collector(
             lambda: make_env(config), self.policy, self.judging, self.store, self.pacer, self.records, config
         )
-        self.evaluate = resolve(config.eval.function) if config.eval.function else None
+        self.evaluate = lookup(config.eval.function, extra="train") if config.eval.function else None
         before = self.metrics.latest()
         self._earlier = {name: int(before.get(name, 0)) for name in COUNTERS}
         self._since = time.perf_counter()

@@ -1,29 +1,17 @@
-"""What a run is put together from, by name: the judge, the environments, the scoring function."""
+"""What a run is put together from by name: the environments and the judge."""
 
-from collections.abc import Awaitable, Callable
-from importlib import import_module
-from typing import Any, cast
+import os
+from collections.abc import Callable
 
 from claw_envs.core.env import ClawEnv
 from claw_envs.core.errors import UserError
 from claw_envs.families import family
+from claw_envs.lookup import lookup
 from judges.base import Judge
 from trainers.config import Config, JudgeConfig
 
-Evaluate = Callable[..., Awaitable[dict[str, float]]]
-
-
-def resolve(name: str) -> Any:
-    """The object that `module:attribute` names.
-
-    Raises:
-        UserError: if there is none.
-    """
-    module, _, attribute = name.partition(":")
-    try:
-        return getattr(import_module(module), attribute)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise UserError(f"{name!r} names no function (module:function): {error}") from None
+API_KEY = "OPENAI_API_KEY"
+"""Environment variable with the key of the judge's endpoint: keys do not belong into a settings file."""
 
 
 def make_env(config: Config) -> ClawEnv:
@@ -32,9 +20,9 @@ def make_env(config: Config) -> ClawEnv:
     Raises:
         UserError: if `[env]` holds an argument that the family does not take.
     """
-    create = resolve(family(config.family).env)
+    create: Callable[..., ClawEnv] = lookup(family(config.family).env, extra="train")
     try:
-        return cast(ClawEnv, create(**config.env))
+        return create(**config.env)
     except TypeError as error:
         raise UserError(f"[env] of the {config.family} family: {error}") from None
 
@@ -50,5 +38,5 @@ def make_judge(config: JudgeConfig) -> Judge:
     from judges.hint import HintJudge
     from judges.prm import PRMJudge
 
-    client = ChatClient(config.base_url, config.model)
+    client = ChatClient(config.base_url, config.model, api_key=os.environ.get(API_KEY))
     return CombinedJudge(score=PRMJudge(client, votes=config.votes), hint=HintJudge(client))

@@ -19,7 +19,7 @@ class Sayings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     correction: list[str]
     """Not content, and says what the reply should have been."""
     wrong: list[str]
-    """The number was wrong."""
+    """The right number, said after a correction where the reply's was wrong."""
     unrelated: list[str]
     """A change of subject, which says nothing about the reply."""
 

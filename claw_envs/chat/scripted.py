@@ -1,7 +1,7 @@
 """Scripted users: a persona's check decides what it thinks of a reply, a seeded generator decides how it says so."""
 
 from collections.abc import Callable
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -9,8 +9,16 @@ from claw_envs.chat.phrases import Sayings
 from claw_envs.chat.simulator import Reaction
 from claw_envs.core.task import Task
 
-Opinion = Literal["content", "style", "wrong"]
-"""What a persona thinks of a reply: fine, not how it wants it, or the wrong number."""
+
+class Opinion(NamedTuple):
+    """What a persona thinks of a reply."""
+
+    style: bool
+    """It reads the way the persona wants it."""
+    right: bool = True
+    """Nothing in it is known to be wrong."""
+
+
 Check = Callable[[str, Task], Opinion]
 
 
@@ -18,9 +26,9 @@ class Mix(NamedTuple):
     """How often (0 to 1) a discontent user says what it wants, complains vaguely, or asks again; the rest of the time
     it changes the subject, which it also does, that often, when it is content."""
 
-    correction: float = 0.6
-    vague: float = 0.15
-    reask: float = 0.2
+    correction: float = 0.7
+    vague: float = 0.1
+    reask: float = 0.15
 
     @property
     def unrelated(self) -> float:
@@ -49,10 +57,10 @@ class ScriptedUser:
         """See `Simulator.react`."""
         opinion = self._check(reply, self._task)
         kind = self._kind(opinion)
-        lines: list[str] = getattr(self._sayings, kind)
-        known = {"question": self._task.instruction, "answer": f"{self._task.metadata.get('answer', 0):g}"}
-        text = lines[int(self._rng.integers(len(lines)))].format_map(known | self._names())
-        return Reaction(text, kind, content=opinion == "content", done=kind in ("thanks", "unrelated"))
+        said = [self._line("correction" if kind == "wrong" else kind)]
+        if kind in ("correction", "wrong") and not opinion.right:
+            said.append(self._line("wrong"))
+        return Reaction(" ".join(said), kind, content=all(opinion), done=kind in ("thanks", "unrelated"))
 
     async def aclose(self) -> None:
         """Holds nothing."""
@@ -61,12 +69,14 @@ class ScriptedUser:
         draw, mix = float(self._rng.random()), self._mix
         if draw < mix.unrelated:
             return "unrelated"
-        if opinion == "content":
-            return "thanks"
-        if opinion == "wrong":
-            return "wrong"
+        if opinion.style:
+            return "thanks" if opinion.right else "wrong"
         draw -= mix.unrelated
         return "correction" if draw < mix.correction else "vague" if draw < mix.correction + mix.vague else "reask"
 
-    def _names(self) -> dict[str, str]:
-        return {"name": str(self._task.metadata.get("name", ""))}
+    def _line(self, kind: str) -> str:
+        lines: list[str] = getattr(self._sayings, kind)
+        known = self._task.metadata
+        return lines[int(self._rng.integers(len(lines)))].format(
+            question=self._task.instruction, answer=f"{known.get('answer', 0):g}", name=known.get("name", "")
+        )

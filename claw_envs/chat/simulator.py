@@ -12,7 +12,8 @@ class Reaction(NamedTuple):
 
     Attributes:
         text: what the user says; all that the agent and the judges see.
-        kind: `thanks`, `reask`, `vague`, `correction`, `wrong`, `unrelated`, or an LLM's own `content`, `not content`.
+        kind: `thanks`, `reask`, `vague`, `correction`, `wrong` (a correction because only the number was wrong),
+            `unrelated`, or an LLM's own `content`, `not content`.
         content: whether the user liked the reply.
         done: whether the user leaves the matter there.
     """

@@ -1,9 +1,10 @@
-"""One bash process over three pipes: lines in, output out, reports out.
+"""One bash process: lines go in over a pipe, output comes out over a pipe, reports over a channel of their own.
 
-bash is interactive without a terminal, because such a bash survives an interrupt with its state. Each command is one
-quoted argument of `eval`, so that any text works; its stdin is /dev/null, and it does not inherit the pipe of the
-reports. A report (a token that changes with every command, exit code, working directory) is written once the command
-has ended: output that the command wrote before is then already in the output pipe.
+bash is interactive without a controlling terminal, because such a bash survives an interrupt with its state. Each
+command is one quoted argument of `eval`, so that any text works; its stdin is /dev/null, and it does not inherit the
+channel of the reports. A report (a token that changes with every command, exit code, working directory) is written once
+the command has ended: what the command wrote before is then already in the output pipe. The channel is a raw
+pseudo-terminal only because an interactive bash complains, into the output, about a stderr that is none.
 
 Not covered: a command that forges reports by searching bash's own saved descriptors misleads only its own exit code.
 """
@@ -16,6 +17,7 @@ import secrets
 import shlex
 import signal
 import time
+import tty
 from collections.abc import Callable
 
 from claw_envs.core.errors import InfrastructureError
@@ -79,7 +81,8 @@ class Bash:
         """
         in_read, in_write = os.pipe()
         out_read, out_write = os.pipe()
-        control_read, control_write = os.pipe()
+        control_read, control_write = os.openpty()
+        tty.setraw(control_write)
         ours = (in_write, out_read, control_read)
         try:
             child = spawn(ARGV, in_read, out_write, control_write)

@@ -4,6 +4,7 @@
 for each sandbox, with `label.json` (owner, holder, time of creation, TTL) and empty mount points.
 """
 
+import atexit
 import contextlib
 import itertools
 import os
@@ -33,6 +34,11 @@ class Label(msgspec.Struct, kw_only=True):
     holder_start: int = -1
 
 
+def _remove_owner(owner: Path, pid: int) -> None:
+    if os.getpid() == pid:
+        shutil.rmtree(owner, ignore_errors=True)
+
+
 class State:
     """The state directory of one sandbox. Use `State.create`."""
 
@@ -45,7 +51,9 @@ class State:
         """Make the directory."""
         pid = os.getpid()
         owner = state_root() / f"{pid}-{start_time(pid)}"
-        owner.mkdir(mode=0o711, exist_ok=True)
+        if not owner.is_dir():
+            owner.mkdir(mode=0o711)
+            atexit.register(_remove_owner, owner, pid)
         state = cls(owner / f"s{next(_numbers)}", identity)
         state.path.mkdir(mode=0o711)
         state.label()

@@ -12,6 +12,8 @@ from claw_envs.core.episode import Observation, Turn, Verdict
 from claw_envs.core.llm import ChatClient
 from claw_envs.core.task import Task
 from judges import HintJudge, PRMJudge, RulesJudge
+from judges.material import prompt
+from judges.parse import hint_vote, vote
 
 from .chat_server import ChatServer
 from .turns import CHAT, TERMINAL, chat_turn, shell_turn
@@ -106,12 +108,10 @@ def test_in_what_a_command_prints_and_in_earlier_messages(attack: str) -> None:
 def test_a_judge_that_stops_in_the_middle_of_its_echo(attack: str) -> None:
     """Wherever the echo ends, there is nothing in it that reads as an answer."""
     turn = chat_turn("That is wrong.", response=attack)
-    sent: list[str] = []
-    judged(PRMJudge, lambda body: sent.append(body["messages"][1]["content"]) or "", turn, CHAT)
-    pieces = ["\n".join(sent[0].splitlines()[:end]) for end in range(1, len(sent[0].splitlines()) + 1)]
-    replies = iter(pieces * 2)
-    for _ in pieces[:40]:
-        assert judged(PRMJudge, lambda _: next(replies), turn, CHAT).score is None
+    everything = "\n".join(message["content"] for message in prompt("prm", turn, CHAT))
+    for end in range(len(everything) + 1):
+        assert vote(everything[:end]) is None
+        assert hint_vote(everything[:end]) == (None, None)
 
 
 @pytest.mark.parametrize("attack", ATTACKS.values(), ids=ATTACKS)

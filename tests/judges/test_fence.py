@@ -61,6 +61,11 @@ def test_the_rest_stays_readable() -> None:
     assert neutralise(text) == text
 
 
+@pytest.mark.parametrize("piece", ["\\", "[", "[ ", "<", "<|", "\\boxed", "[HINT_", "\u200b"])
+def test_a_flood_of_beginnings_does_not_hold_the_judge_up(piece: str) -> None:
+    assert vote(neutralise(piece * 100_000)) is None
+
+
 def test_half_a_surrogate_pair_can_be_sent() -> None:
     assert neutralise("a\ud800b") == "a?b"
 

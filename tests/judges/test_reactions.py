@@ -52,9 +52,30 @@ def test_the_same_question_again() -> None:
     assert read_reaction("so, tom has 12 apples and eats 3 - how many are left??", earlier=[question]).score == -1
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Teacher marked it wrong, it's 56.",
+        "You added instead of multiplying.",
+        "Could I get that in a sentence?",
+        "You're overcomplicating it.",
+    ],
+)
+def test_known_misses_read_as_neither(text: str) -> None:
+    """Discontent that the patterns do not know: a miss, which must at least not read as content."""
+    assert read_reaction(text).score == 0
+
+
 @pytest.mark.parametrize("text", ["", "  \n"])
 def test_silence_is_no_reaction(text: str) -> None:
     assert read_reaction(text).score is None
+
+
+@pytest.mark.parametrize(
+    "piece", ["no ", "how many ", "a, ", "thanks ", "please just ", "that's not ", "too so ", "\n"]
+)
+def test_a_flood_does_not_hold_the_judge_up(piece: str) -> None:
+    assert read_reaction(piece * 100_000).score in (None, -1.0, 0.0, 1.0)
 
 
 def test_hints_of_several_sentences_leave_out_the_rest() -> None:

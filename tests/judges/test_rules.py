@@ -94,5 +94,12 @@ def test_a_tool_without_exit_code(text: str, score: float | None) -> None:
     assert judged(shell_turn(text, code=None)).score == score
 
 
+@pytest.mark.parametrize("piece", ["[", "[]\n", "a", "'", "\n", "x=1 ", "; ", "```\n", "# "])
+def test_a_flood_does_not_hold_the_judge_up(piece: str) -> None:
+    turn = shell_turn(piece * 50_000, code=1, response=bash(piece * 50_000))
+    assert judged(turn).score == -1.0
+    assert judged(shell_turn(piece * 50_000, code=None)).status in ("ok", "abstained")
+
+
 def test_no_next_state_is_no_verdict() -> None:
     assert judged(Turn(episode_id="e", step=0, messages=[], response="x")).status == "abstained"

@@ -123,6 +123,21 @@ def test_on_a_made_environment_with_recorded_arguments() -> None:
     again.close()
 
 
+@pytest.mark.parametrize("answer", [BAD, "He has 999 left.", "I would say it is 12.", "Nice work, Maria!"])
+def test_the_rules_agree_with_what_the_simulated_users_meant(answer: str) -> None:
+    meant = {"thanks": 1, "reask": -1, "vague": -1, "correction": -1, "wrong": -1, "unrelated": 0}
+    env = JudgeReward(gym.make("claw/chat-v0"), RulesJudge())
+    for seed in range(40):
+        env.reset(seed=seed)
+        scores, ended = [], False
+        while not ended:
+            *_, terminated, truncated, info = env.step(answer)
+            scores.append(info["verdict"].score)
+            ended = terminated or truncated
+        assert scores == [meant[kind] for kind in info["report"]["reactions"]]
+    env.close()
+
+
 def test_with_a_judge_behind_an_endpoint() -> None:
     async def begin() -> ChatServer:
         return await ChatServer(lambda _: "Progress.\n\\boxed{1}").__aenter__()

@@ -12,11 +12,10 @@ from typing import Any
 from claw_envs.core.errors import UserError
 from trainers.policies.base import Completion, Prompt, Sampling
 from trainers.policies.batch import Batch, Row
-from trainers.policies.engine import Engine, Update
+from trainers.policies.engine import Engine, ScoreItem, Update
 from trainers.policies.gate import ComputeGate
 from trainers.policies.model import load_model, resolve_model
 from trainers.policies.render import Renderer
-from trainers.policies.scoring import ScoreItem
 
 
 class EmbeddedPolicy:
@@ -127,8 +126,9 @@ class EmbeddedPolicy:
 
     async def score_batch(self, pairs: Sequence[tuple[Prompt, Sequence[int]]]) -> list[list[float]]:
         """`score` for every pair of prompt and response ids, in micro-batches of similar length."""
-        order = sorted(range(len(pairs)), key=lambda i: -len(pairs[i][0]) - len(pairs[i][1]))
-        scores = await asyncio.gather(*(self.score(*pairs[i]) for i in order))
+        prompts = [self._ids(prompt) for prompt, _ in pairs]
+        order = sorted(range(len(pairs)), key=lambda i: len(prompts[i]) + len(pairs[i][1]))
+        scores = await asyncio.gather(*(self.score(prompts[i], pairs[i][1]) for i in order))
         return [score for _, score in sorted(zip(order, scores, strict=True))]
 
     async def update_weights(self, state: Mapping[str, Any], version: int) -> None:

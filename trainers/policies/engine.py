@@ -14,14 +14,22 @@ from typing import Any, NamedTuple
 import torch
 
 from claw_envs.core.errors import InfrastructureError
+from trainers.logprobs import token_logprobs
 from trainers.policies.batch import Batch, Row
 from trainers.policies.gate import ComputeGate
-from trainers.policies.linear import pack_weights, use_onednn
+from trainers.policies.linear import pack_weights
 from trainers.policies.model import configure_torch
-from trainers.policies.scoring import ScoreItem, score_items
 
 _TOKENS = 1024  # of one round of prefills or one scoring micro-batch: bounds memory and how long decoding stands still
 _SCORE_EVERY = 8  # decode steps between two scoring micro-batches while both have work
+
+
+class ScoreItem(NamedTuple):
+    """Ids, the last `scored` of which are to be scored."""
+
+    ids: list[int]
+    scored: int
+    future: Future[list[float]]
 
 
 class Update(NamedTuple):
@@ -84,7 +92,6 @@ class Engine:
         try:
             configure_torch(self._threads)
             with torch.inference_mode():
-                use_onednn(self._model)
                 pack_weights(self._model)
                 while self._wait():
                     self._run()
@@ -124,9 +131,9 @@ class Engine:
     def _install_weights(self) -> None:
         while self._updates:
             update = self._updates.popleft()
-            self._batch.install(update.state)
-            self.version = update.version
-            if update.future.set_running_or_notify_cancel():
+            if update.future.set_running_or_notify_cancel():  # not cancelled: its tensors may be read
+                self._batch.install(update.state)
+                self.version = update.version
                 update.future.set_result(None)
 
     def _admit(self) -> None:
@@ -153,5 +160,7 @@ class Engine:
             if item.future.set_running_or_notify_cancel():
                 items.append(item)
         if items:
-            for item, logprobs in zip(items, score_items(self._model, items), strict=True):
-                item.future.set_result(logprobs)
+            wanted = [range(len(item.ids) - item.scored, len(item.ids)) for item in items]
+            logprobs = token_logprobs(self._model, [item.ids for item in items], wanted).logprobs
+            for item, own in zip(items, torch.split(logprobs, [item.scored for item in items]), strict=True):
+                item.future.set_result(own.tolist())

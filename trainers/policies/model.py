@@ -56,7 +56,7 @@ def load_model(path: Path | str, *, dtype: Any = None, device: str = "cpu") -> t
         device: torch device.
 
     Returns:
-        The model in evaluation mode and its tokenizer.
+        The model in evaluation mode, its linear layers through oneDNN where that is faster, and its tokenizer.
 
     Raises:
         UserError: if the tokenizer has no chat template.
@@ -65,13 +65,17 @@ def load_model(path: Path | str, *, dtype: Any = None, device: str = "cpu") -> t
     from transformers import AutoModelForCausalLM, AutoTokenizer
     from transformers.utils import logging
 
+    from trainers.policies.linear import use_onednn
+
     configure_torch()
     logging.disable_progress_bar()  # type: ignore[no-untyped-call]
     tokenizer = AutoTokenizer.from_pretrained(path)
     if not tokenizer.chat_template:
         raise UserError(f"{path}: the tokenizer has no chat template; an instruct model is needed")
     model: Any = AutoModelForCausalLM.from_pretrained(path, dtype=dtype or torch.float32)
-    return model.to(device).eval(), tokenizer
+    model = model.to(device).eval()
+    use_onednn(model)
+    return model, tokenizer
 
 
 def configure_torch(threads: int | None = None) -> None:

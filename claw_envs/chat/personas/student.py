@@ -19,6 +19,5 @@ def opinion(reply: str, task: Task) -> Opinion:
     """What the student thinks of `reply`; `task.metadata["answer"]` is the number in the answer key."""
     ending = looks.last_number(reply)
     machine_made = looks.has_markup(reply) or looks.walks_through(reply) or len(reply.split()) > LONGEST
-    if looks.is_odd(reply) or looks.is_cut_off(reply) or machine_made or ending is None:
-        return "style"
-    return "content" if ending == task.metadata["answer"] else "wrong"
+    whole = not (looks.is_odd(reply) or looks.is_cut_off(reply)) and ending is not None
+    return Opinion(style=whole and not machine_made, right=ending == task.metadata["answer"])

@@ -29,10 +29,9 @@ _EMPTY = frozenset(_EMPTY_WORDS.split())
 def opinion(reply: str, task: Task) -> Opinion:
     """What the teacher thinks of `reply`; the task's metadata hold the student's `question` and `work`."""
     if looks.is_odd(reply) or looks.is_cut_off(reply) or looks.has_markup(reply):
-        return "style"
-    if not FEWEST <= len(reply.split()) <= MOST or not _WARM.search(reply):
-        return "style"
-    return "content" if len(_named(reply, task)) >= 2 else "style"
+        return Opinion(style=False)
+    fit = FEWEST <= len(reply.split()) <= MOST
+    return Opinion(style=fit and _WARM.search(reply) is not None and len(_named(reply, task)) >= 2)
 
 
 def _named(reply: str, task: Task) -> set[str]:

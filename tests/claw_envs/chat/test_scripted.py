@@ -49,7 +49,13 @@ def react(task: Task, reply: str, seed: int) -> Reaction:
     ],
 )
 def test_what_the_student_thinks(reply: str, opinion: str) -> None:
-    assert student.opinion(reply, BUS) == opinion
+    thought = student.opinion(reply, BUS)
+    assert ("style" if not thought.style else "content" if thought.right else "wrong") == opinion
+
+
+def test_the_student_sees_the_number_whatever_the_style() -> None:
+    assert student.opinion("Let's go: 18 - 6 = 12", BUS) == (False, True)
+    assert student.opinion("Let's go: 18 + 6 = 24", BUS) == (False, False)
 
 
 @pytest.mark.parametrize(
@@ -64,7 +70,8 @@ def test_what_the_student_thinks(reply: str, opinion: str) -> None:
     ],
 )
 def test_what_the_teacher_thinks(reply: str, opinion: str) -> None:
-    assert teacher.opinion(reply, next(t for t in load("teacher") if t.id == "teacher-wp-002")) == opinion
+    task = next(task for task in load("teacher") if task.id == "teacher-wp-002")
+    assert teacher.opinion(reply, task) == (opinion == "content", True)
 
 
 def test_equal_seeds_react_alike_and_others_vary() -> None:
@@ -86,9 +93,19 @@ def test_a_content_student_thanks_or_changes_the_subject_and_leaves() -> None:
 
 
 def test_a_wrong_number_is_told_with_the_right_one() -> None:
-    told = [reaction for seed in range(50) if (reaction := react(BUS, "It is 24 people.", seed)).kind == "wrong"]
-    assert len(told) > 40
-    assert all("12" in reaction.text and not reaction.content and not reaction.done for reaction in told)
+    for seed in range(50):
+        for reply in ("It is 24 people.", "Let's go step by step: 24."):
+            reaction = react(BUS, reply, seed)
+            assert not reaction.content
+            if reaction.kind in ("wrong", "correction"):
+                assert reaction.text.endswith(("should be 12.", "key says 12."))
+                assert not reaction.done
+    assert react(BUS, "It is 24 people.", 1).kind == "wrong"
+
+
+def test_a_right_number_is_not_told() -> None:
+    texts = [react(BUS, STEPS + " That is 12.", seed).text for seed in range(50)]
+    assert not any("should be" in text or "key says" in text for text in texts)
 
 
 @pytest.mark.parametrize("task", [BUS, WORK])

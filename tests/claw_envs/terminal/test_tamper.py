@@ -51,6 +51,8 @@ END
         printf 'root:x:0:0::/app:/bin/false\\n' > /etc/passwd
         for file in /etc/profile /etc/bash.bashrc; do echo '{FORGE}' > $file; done
         rm -rf /etc/python3* /etc/alternatives""",
+    "disk is full": "head -c 1G /dev/zero > fill; i=0; while : > empty$i; do i=$((i + 1)); done 2> /dev/null",
+    "process slots are used up": "bomb() { bomb | bomb & }; bomb",
     "answer is a link to the tests": "ln -s /tests/check.py hello.txt",
     "answer is a pipe": "mkfifo hello.txt",
     "answer is a device": "ln -s /dev/zero hello.txt",

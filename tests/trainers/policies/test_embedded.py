@@ -1,17 +1,16 @@
 """The embedded policy on the real default model: exact against plain transformers, alone and in company."""
 
 import asyncio
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 import torch
 
 from trainers.policies.base import Completion, Sampling
 from trainers.policies.embedded import EmbeddedPolicy
-from trainers.policies.gate import ComputeGate
+
+if TYPE_CHECKING:
+    from tests.conftest import HaltingGate
 
 QUESTIONS = [
     "Tom has 3 apples and buys 4 more. How many apples does he have?",
@@ -32,42 +31,17 @@ def _assert_same(ours: Completion, theirs: Completion) -> None:
     assert ours.logprobs == pytest.approx(theirs.logprobs, abs=1e-4)
 
 
-class Breakpoint(ComputeGate):
-    """Stops decoding once, after `stop_after` steps, until `resume` is set; counts steps."""
-
-    def __init__(self, *, stop_after: int) -> None:
-        super().__init__()
-        self.stop_after, self.steps = stop_after, 0
-        self.stopped, self.resume = threading.Event(), threading.Event()
-
-    @contextmanager
-    def decode(self) -> Iterator[Callable[[], None]]:
-        with super().decode() as pause:
-
-            def step() -> None:
-                self.steps += 1
-                if self.steps == self.stop_after:
-                    self.stopped.set()
-                    assert self.resume.wait(timeout=60)
-                pause()
-
-            yield step
+def _own_logprobs(model: Any, completion: Completion) -> list[float]:
+    """What the model itself gives the response's tokens at temperature 1."""
+    with torch.inference_mode():
+        logits = model(torch.tensor([completion.prompt_ids + completion.response_ids])).logits[0]
+    ahead = logits[len(completion.prompt_ids) - 1 : -1].log_softmax(-1)
+    own: list[float] = ahead.gather(-1, torch.tensor(completion.response_ids)[:, None])[:, 0].tolist()
+    return own
 
 
-@pytest.fixture
-def halting(
-    model_and_tokenizer: tuple[Any, Any], policy: EmbeddedPolicy
-) -> Iterator[tuple[EmbeddedPolicy, Breakpoint]]:
-    """Another policy on the model of `policy`, which stops after its sixth step."""
-    model, tokenizer = model_and_tokenizer
-    gate = Breakpoint(stop_after=6)
-    second = EmbeddedPolicy(model, tokenizer=tokenizer, gate=gate)
-    yield second, gate
-    asyncio.run(second.aclose())
-
-
-def test_greedy_equals_transformers_generate(policy: EmbeddedPolicy, model_and_tokenizer: tuple[Any, Any]) -> None:
-    model, tokenizer = model_and_tokenizer
+def test_greedy_equals_transformers_generate(policy: EmbeddedPolicy, plain_model: Any) -> None:
+    tokenizer = policy.tokenizer
 
     async def run() -> list[Completion]:
         sampling = Sampling(max_new_tokens=20, temperature=0)
@@ -75,7 +49,7 @@ def test_greedy_equals_transformers_generate(policy: EmbeddedPolicy, model_and_t
 
     for question, completion in zip(QUESTIONS, asyncio.run(run()), strict=True):
         prompt = tokenizer.apply_chat_template(_asked(question), add_generation_prompt=True, return_tensors="pt")
-        expected = model.generate(**prompt, max_new_tokens=20, do_sample=False)[0]
+        expected = plain_model.generate(**prompt, max_new_tokens=20, do_sample=False)[0]
         assert completion.prompt_ids + completion.response_ids == expected.tolist()
         ended = completion.response_ids[-1] == tokenizer.eos_token_id
         assert completion.finish_reason == ("stop" if ended else "length")
@@ -107,19 +81,14 @@ def test_samples_of_one_prompt_differ_by_seed_only(policy: EmbeddedPolicy) -> No
     assert len({tuple(each.response_ids) for each in (first, second, third)}) == 3
 
 
-def test_logprobs_equal_scores_and_the_models_own(policy: EmbeddedPolicy, model_and_tokenizer: tuple[Any, Any]) -> None:
+def test_logprobs_equal_scores_and_the_models_own(policy: EmbeddedPolicy, plain_model: Any) -> None:
     async def run() -> tuple[list[Completion], list[list[float]]]:
         sampled = await asyncio.gather(*(policy.generate(_asked(q), Sampling(16, seed=7)) for q in QUESTIONS))
         return sampled, await policy.score_batch([(each.prompt_ids, each.response_ids) for each in sampled])
 
-    model, _ = model_and_tokenizer
     for completion, scores in zip(*asyncio.run(run()), strict=True):
         assert completion.logprobs == pytest.approx(scores, abs=1e-4)
-        with torch.inference_mode():
-            logits = model(torch.tensor([completion.prompt_ids + completion.response_ids])).logits[0]
-        ahead = logits[len(completion.prompt_ids) - 1 : -1].log_softmax(-1)
-        own = ahead.gather(-1, torch.tensor(completion.response_ids)[:, None])[:, 0]
-        assert scores == pytest.approx(own.tolist(), abs=1e-4)
+        assert scores == pytest.approx(_own_logprobs(plain_model, completion), abs=1e-4)
 
 
 def test_score_takes_messages_and_empty_responses(policy: EmbeddedPolicy) -> None:
@@ -133,16 +102,16 @@ def test_score_takes_messages_and_empty_responses(policy: EmbeddedPolicy) -> Non
     assert empty == []
 
 
-def test_joining_midway_changes_nobody(policy: EmbeddedPolicy, halting: tuple[EmbeddedPolicy, Breakpoint]) -> None:
-    second, gate = halting
+def test_joining_midway_changes_nobody(policy: EmbeddedPolicy, policy_gate: "HaltingGate") -> None:
     long, short = Sampling(16, seed=1), Sampling(6, seed=2)
 
     async def run() -> list[Completion]:
-        running = asyncio.create_task(second.generate(STORY, long))
-        await asyncio.to_thread(gate.stopped.wait, 60)
-        joining = asyncio.create_task(second.generate(_asked(QUESTIONS[0]), short))
+        policy_gate.halt(after=6)
+        running = asyncio.create_task(policy.generate(STORY, long))
+        await asyncio.to_thread(policy_gate.halted.wait, 120)
+        joining = asyncio.create_task(policy.generate(_asked(QUESTIONS[0]), short))
         await asyncio.sleep(0)
-        gate.resume.set()
+        policy_gate.resume.set()
         joined = [await running, await joining]
         return [*joined, await policy.generate(STORY, long), await policy.generate(_asked(QUESTIONS[0]), short)]
 
@@ -151,19 +120,17 @@ def test_joining_midway_changes_nobody(policy: EmbeddedPolicy, halting: tuple[Em
     _assert_same(short_joined, short_alone)
 
 
-def test_weights_change_between_tokens(
-    halting: tuple[EmbeddedPolicy, Breakpoint], model_and_tokenizer: tuple[Any, Any]
-) -> None:
-    policy, gate = halting
+def test_weights_change_between_tokens(policy: EmbeddedPolicy, policy_gate: "HaltingGate", plain_model: Any) -> None:
     name = "model.norm.weight"  # after the last layer: cached keys and values are the same under both weights
-    old = model_and_tokenizer[0].state_dict()[name].clone()
+    old = plain_model.state_dict()[name]
 
     async def run() -> tuple[Completion, list[float], list[float]]:
+        policy_gate.halt(after=6)
         story = asyncio.create_task(policy.generate(STORY, Sampling(16, seed=3)))
-        await asyncio.to_thread(gate.stopped.wait, 60)
+        await asyncio.to_thread(policy_gate.halted.wait, 120)
         updated = asyncio.create_task(policy.update_weights({name: old * 1.5}, 1))
         await asyncio.sleep(0)
-        gate.resume.set()
+        policy_gate.resume.set()
         await updated
         completion = await story
         assert policy.version == 1
@@ -172,27 +139,73 @@ def test_weights_change_between_tokens(
         return completion, await policy.score(completion.prompt_ids, completion.response_ids), after
 
     completion, before, after = asyncio.run(run())
-    changed = 1 + gate.stop_after  # the prompt gave the first token, every step one more
-    assert completion.versions == [0] * changed + [1] * (16 - changed)
-    assert completion.logprobs[:changed] == pytest.approx(before[:changed], abs=1e-4)
-    assert completion.logprobs[changed:] == pytest.approx(after[changed:], abs=1e-4)
+    assert completion.versions == [0] * 7 + [1] * 9  # the prompt gave the first token, every step one more
+    assert completion.logprobs[:7] == pytest.approx(before[:7], abs=1e-4)
+    assert completion.logprobs[7:] == pytest.approx(after[7:], abs=1e-4)
     assert before != pytest.approx(after, abs=1e-2)
 
 
-def test_cancelled_request_leaves_the_batch(policy: EmbeddedPolicy, halting: tuple[EmbeddedPolicy, Breakpoint]) -> None:
-    second, gate = halting
+def test_every_weight_arrives(policy: EmbeddedPolicy, plain_model: Any) -> None:
+    old = {name: tensor.clone() for name, tensor in plain_model.state_dict().items()}
+    generator = torch.Generator().manual_seed(0)
+    new = {name: tensor * (1 + 0.1 * torch.rand(tensor.shape, generator=generator)) for name, tensor in old.items()}
+    new["lm_head.weight"] = new["model.embed_tokens.weight"]  # one tensor under two names
+
+    async def run() -> tuple[Completion, list[float]]:
+        before = await policy.generate(STORY, Sampling(4, seed=0))
+        await policy.update_weights(new, 1)
+        completion = await policy.generate(STORY, Sampling(8, seed=0))
+        await policy.update_weights(old, 0)
+        assert before == await policy.generate(STORY, Sampling(4, seed=0))
+        return completion, await policy.score(completion.prompt_ids, completion.response_ids)
+
+    completion, restored = asyncio.run(run())
+    try:
+        plain_model.load_state_dict(new)
+        expected = _own_logprobs(plain_model, completion)
+    finally:
+        plain_model.load_state_dict(old)
+    assert completion.logprobs == pytest.approx(expected, abs=1e-4)
+    assert restored == pytest.approx(_own_logprobs(plain_model, completion), abs=1e-4)
+    assert restored != pytest.approx(expected, abs=1e-2)
+
+
+def test_cancelled_request_leaves_the_batch(policy: EmbeddedPolicy, policy_gate: "HaltingGate") -> None:
     request = _asked(QUESTIONS[0]), Sampling(12, seed=5)
 
     async def run() -> tuple[Completion, Completion]:
-        long = asyncio.create_task(second.generate(STORY, Sampling(1000, seed=4)))
-        other = asyncio.create_task(second.generate(*request))
-        await asyncio.to_thread(gate.stopped.wait, 60)
+        policy_gate.halt(after=6)
+        long = asyncio.create_task(policy.generate(STORY, Sampling(1000, seed=4)))
+        other = asyncio.create_task(policy.generate(*request))
+        await asyncio.to_thread(policy_gate.halted.wait, 120)
         long.cancel()
         await asyncio.gather(long, return_exceptions=True)
         assert long.cancelled()
-        gate.resume.set()
+        policy_gate.resume.set()
         return await other, await policy.generate(*request)
 
     _assert_same(*asyncio.run(run()))
-    asyncio.run(second.aclose())
-    assert gate.steps < 100
+    assert policy_gate.steps < 100
+
+
+def test_later_turns_reuse_what_earlier_ones_computed(policy: EmbeddedPolicy, plain_model: Any) -> None:
+    async def run() -> list[Completion]:
+        turns = [await policy.generate(STORY, Sampling(10, seed=6))]
+        messages = list(STORY)
+        for seed in (7, 8):
+            last = turns[-1]
+            new = [{"role": "user", "content": "Shorter, please."}]
+            ids = policy.renderer.extend(
+                last.prompt_ids + last.response_ids,
+                finish_reason=last.finish_reason,
+                messages_before=messages,
+                response=last.text,
+                new_messages=new,
+            )
+            assert ids is not None
+            messages = [*messages, {"role": "assistant", "content": last.text}, *new]
+            turns.append(await policy.generate(ids, Sampling(10, seed=seed)))
+        return turns
+
+    for completion in asyncio.run(run()):
+        assert completion.logprobs == pytest.approx(_own_logprobs(plain_model, completion), abs=1e-4)

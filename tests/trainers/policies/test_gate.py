@@ -1,6 +1,7 @@
 """The gate: mutual exclusion, decoding first, a bounded wait for the learner, and nothing left behind by failures."""
 
 import threading
+from collections import deque
 from collections.abc import Callable
 
 import pytest
@@ -14,10 +15,23 @@ def _start(target: Callable[[], None]) -> threading.Thread:
     return thread
 
 
-def _wait_for_waiting(gate: ComputeGate, *, learners: int = 0, decoders: int = 0) -> None:
-    arrived = threading.Event()
-    while len(gate._learners) < learners or len(gate._decoders) < decoders:
-        arrived.wait(0.001)
+class Queue(deque[threading.Event]):
+    """A queue of the gate that tells when somebody has lined up."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.arrivals = threading.Semaphore(0)
+
+    def append(self, ticket: threading.Event) -> None:
+        super().append(ticket)
+        self.arrivals.release()
+
+
+def _watched(*, burst: int) -> tuple[ComputeGate, Queue, Queue]:
+    """A gate with its queues of decoders and learners."""
+    gate = ComputeGate(burst=burst)
+    decoders, learners = gate._decoders, gate._learners = Queue(), Queue()
+    return gate, decoders, learners
 
 
 def test_one_at_a_time() -> None:
@@ -39,7 +53,8 @@ def test_one_at_a_time() -> None:
 
 
 def test_learner_waits_for_the_burst_and_no_longer() -> None:
-    gate, order = ComputeGate(burst=3), []
+    gate, _, learners = _watched(burst=3)
+    order: list[str] = []
 
     def learn() -> None:
         with gate.learn():
@@ -47,7 +62,7 @@ def test_learner_waits_for_the_burst_and_no_longer() -> None:
 
     with gate.decode() as pause:
         learner = _start(learn)
-        _wait_for_waiting(gate, learners=1)
+        assert learners.arrivals.acquire(timeout=30)
         for _ in range(5):
             order.append("decode")
             pause()
@@ -56,7 +71,8 @@ def test_learner_waits_for_the_burst_and_no_longer() -> None:
 
 
 def test_learner_takes_over_when_decoding_ends() -> None:
-    gate, order = ComputeGate(burst=100), []
+    gate, _, learners = _watched(burst=100)
+    order: list[str] = []
 
     def learn() -> None:
         with gate.learn():
@@ -64,7 +80,7 @@ def test_learner_takes_over_when_decoding_ends() -> None:
 
     with gate.decode() as pause:
         learner = _start(learn)
-        _wait_for_waiting(gate, learners=1)
+        assert learners.arrivals.acquire(timeout=30)
         order.append("decode")
         pause()
     learner.join(timeout=30)
@@ -72,7 +88,8 @@ def test_learner_takes_over_when_decoding_ends() -> None:
 
 
 def test_waiting_decoder_goes_before_waiting_learner() -> None:
-    gate, order = ComputeGate(burst=100), []
+    gate, decoders, learners = _watched(burst=100)
+    order: list[str] = []
 
     def learn() -> None:
         with gate.learn():
@@ -84,9 +101,9 @@ def test_waiting_decoder_goes_before_waiting_learner() -> None:
 
     with gate.learn():
         learner = _start(learn)
-        _wait_for_waiting(gate, learners=1)
+        assert learners.arrivals.acquire(timeout=30)
         decoder = _start(decode)
-        _wait_for_waiting(gate, learners=1, decoders=1)
+        assert decoders.arrivals.acquire(timeout=30)
     learner.join(timeout=30)
     decoder.join(timeout=30)
     assert order == ["decode", "learn"]

@@ -1,11 +1,19 @@
-"""Each entry has exactly its permissions."""
+"""Each entry has exactly its permissions, and each file its content."""
 
 import os
 import stat
 import sys
 
 sys.path.insert(0, "/tests")
-from answers import grade, need  # noqa: E402
+from answers import grade, need, same  # noqa: E402
+
+
+CONTENTS = {
+    "start.sh": "#!/bin/sh\necho up\n",
+    "settings.env": "KEY=1\n",
+    "public/index.html": "home\n",
+    "public/img/dot.txt": "pixel\n",
+}
 
 
 def mode(path, wanted, folder=False):
@@ -13,6 +21,8 @@ def mode(path, wanted, folder=False):
         status = os.lstat(f"/app/deploy/{path}")
         need(stat.S_ISDIR(status.st_mode) if folder else stat.S_ISREG(status.st_mode), f"{path}: another kind of entry")
         need(stat.S_IMODE(status.st_mode) == wanted, f"{path}: {stat.S_IMODE(status.st_mode):o}, not {wanted:o}")
+        if not folder:
+            same(f"deploy/{path}", CONTENTS[path])
 
     check.__name__ = path
     return check
