@@ -35,6 +35,8 @@ from trainers.run import RunDirectory
 from trainers.signals import to_sequences
 from trainers.store import Store, Unit
 
+PREFIX_TOKENS = 4096
+"""Kept by the serving side for prompts that continue each other: about 50 kB each with SmolLM2."""
 COUNTERS = ("turns_served", "turns_judged", "judge_failed", "aborted")
 Result = TypeVar("Result")
 
@@ -81,7 +83,9 @@ class AsyncTrainer:
         gate = ComputeGate()
         self._learner_thread = ThreadPoolExecutor(1, "learner", configure_torch, (config.threads,))
         path = resolve_model(config.model)
-        self.policy = EmbeddedPolicy.load(config.model, threads=config.threads, gate=gate, device=config.device)
+        self.policy = EmbeddedPolicy.load(
+            config.model, threads=config.threads, gate=gate, device=config.device, prefix_tokens=PREFIX_TOKENS
+        )
         model, self.tokenizer = load_model(path, device=config.device)
         self.learner = Learner(model, config, gate)
         saved = checkpoints.complete(directory.checkpoints)

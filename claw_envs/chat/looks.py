@@ -22,8 +22,13 @@ def has_markup(reply: str) -> bool:
 
 
 def walks_through(reply: str) -> bool:
-    """Announces or works through steps."""
-    return _STEPS.search(reply) is not None or reply.count("=") > 1
+    """Announces steps."""
+    return _STEPS.search(reply) is not None
+
+
+def shows_one_sum(reply: str) -> bool:
+    """Holds one sum, such as `7 + 5 = 12`."""
+    return reply.count("=") == 1
 
 
 def is_cut_off(reply: str) -> bool:

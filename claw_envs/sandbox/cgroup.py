@@ -6,6 +6,7 @@ is replaced by an rlimit set inside: `memory_mb` of address space for each proce
 for each shell or command. There is no rlimit for cpu share. Core dumps are off, open files are bounded, always.
 """
 
+import atexit
 import contextlib
 import functools
 import os
@@ -19,6 +20,8 @@ CONTROLLERS = ("memory", "pids", "cpu")
 OVERHEAD_PIDS = 16
 """Processes that entering a sandbox needs beside the agent's own."""
 _CPU_PERIOD_US = 100_000
+_left: set[Path] = set()
+atexit.register(lambda: remove_left())
 
 
 class Place(NamedTuple):
@@ -131,10 +134,19 @@ class Limiter:
         return ["/bin/bash", "-c", "; ".join([*limits, 'exec "$@"']), "bash", *argv]
 
     def close(self) -> None:
-        """Remove the groups; those that still hold a dying process are left to the next sweep."""
-        for group in self.groups:
-            with contextlib.suppress(OSError):
-                group.rmdir()
+        """Remove the groups. The kernel keeps one busy for a moment after its last process: see `remove_left`."""
+        _left.update(self.groups)
+        remove_left()
+
+
+def remove_left() -> bool:
+    """Remove what closed sandboxes of this process left; whether nothing is left. Each `close` calls it."""
+    for group in list(_left):
+        with contextlib.suppress(OSError):
+            group.rmdir()
+        if not group.exists():
+            _left.discard(group)
+    return not _left
 
 
 def all_groups() -> list[Path]:

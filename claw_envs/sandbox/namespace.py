@@ -30,8 +30,8 @@ from claw_envs.sandbox.sweep import sweep_once
 
 _FILE_TIMEOUT = 60.0
 _SETUP_TIMEOUT = 300.0
-_KILL_ALL = "kill -9 -1 2>/dev/null"
-"""In the holder, which is PID 1: every process of the sandbox but itself, at one stroke."""
+_KILL_ALL = "until kill -9 -1 2>/dev/null; set -- /proc/[1-9]*; [ $# = 1 ]; do :; done"
+"""In the holder, which is PID 1: every process of the sandbox but itself, at one stroke, until all have gone."""
 _SHELL_DEPTH = 2
 """nsenter, bubblewrap, bash."""
 
@@ -176,7 +176,7 @@ class NamespaceSandbox:
     async def _recover(self) -> None:
         """Free what the agent holds, process slots above all."""
         self._check()
-        await self._holder.command(f"{_KILL_ALL}; true")
+        await self._holder.command(_KILL_ALL)
 
     def _spawn_shell(self, argv: list[str], stdin: int, stdout: int, stderr: int) -> Child:
         line = self._command(argv, user="agent", env=self.spec.env, cwd=self.spec.workdir)
@@ -215,7 +215,7 @@ class NamespaceSandbox:
     async def stop_agent(self) -> None:
         """See `Sandbox.stop_agent`."""
         self._check()
-        await self._holder.command(f"{_KILL_ALL}; true")
+        await self._holder.command(_KILL_ALL)
         await self._close_shells()
 
     async def reset(self) -> None:

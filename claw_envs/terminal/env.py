@@ -131,11 +131,11 @@ class TerminalEnv(ClawEnv):
         for call in calls:
             results.append(await self._execute(call, deadline=deadline, done=done))
             done = done or isinstance(call, Finish)
-        codes = [result for result in results if result.ran]
+        ran = [result for result in results if result.ran]
         observation = Observation(
-            role="tool" if codes or done else "environment",
+            role="tool" if ran or done else "environment",
             text=_text(calls, results),
-            exit_code=codes[-1].exit_code if codes else None,
+            exit_code=ran[-1].exit_code if ran else None,
             tool_call_id=calls[0].call_id,
         )
         return Step(observation, Status.COMPLETED if done else None)

@@ -15,7 +15,7 @@ from claw_envs.core.task import Task
 
 BUS = next(task for task in load() if task.id == "student-wp-002")
 WORK = next(task for task in load("teacher") if not task.metadata["right"])
-NOTE = "There are 12 people still on the bus."
+NOTE = "18 - 6 = 12 people are still on the bus."
 STEPS = "To find the number, let's subtract 6 from 18."
 
 
@@ -33,19 +33,20 @@ def react(task: Task, reply: str, seed: int) -> Reaction:
     [
         (NOTE, "content"),
         ("18 - 6 = 12, so 12.", "content"),
-        ("There are 24 people on the bus.", "wrong"),
-        (STEPS + " 12", "style"),
-        ("**12** people", "style"),
-        ("1. Six get off.", "style"),
-        ("Six get off.\n12 people", "style"),
+        ("18 + 6 = 24 people are on the bus.", "wrong"),
+        ("There are 12 people on the bus.", "style"),  # no sum
+        (STEPS + " 18 - 6 = 12", "style"),
+        ("18 - 6 = **12** people", "style"),
+        ("1. 18 - 6 = 12", "style"),
+        ("Six get off.\n18 - 6 = 12", "style"),
         ("18 - 6 = 12. 12 = 12", "style"),
-        ("It is \\(12\\).", "style"),
-        ("12 people 🙂", "style"),
+        ("It is \\(18 - 6 = 12\\).", "style"),
+        ("18 - 6 = 12 people 🙂", "style"),
         ("Some people are left.", "style"),
         ("", "style"),
-        ("on and " * 14 + "12", "style"),
-        ("people " * 20 + "12", "style"),  # 21 words without an end: cut off
-        ("people " * 20 + "12.", "content"),
+        ("on and " * 12 + "18 - 6 = 12.", "style"),
+        ("people " * 16 + "18 - 6 = 12", "style"),  # 21 words without an end: cut off
+        ("people " * 16 + "18 - 6 = 12.", "content"),
     ],
 )
 def test_what_the_student_thinks(reply: str, opinion: str) -> None:
@@ -94,13 +95,13 @@ def test_a_content_student_thanks_or_changes_the_subject_and_leaves() -> None:
 
 def test_a_wrong_number_is_told_with_the_right_one() -> None:
     for seed in range(50):
-        for reply in ("It is 24 people.", "Let's go step by step: 24."):
+        for reply in ("18 + 6 = 24 people.", "Let's go step by step: 24."):
             reaction = react(BUS, reply, seed)
             assert not reaction.content
             if reaction.kind in ("wrong", "correction"):
                 assert reaction.text.endswith(("should be 12.", "key says 12."))
                 assert not reaction.done
-    assert react(BUS, "It is 24 people.", 1).kind == "wrong"
+    assert react(BUS, "18 + 6 = 24 people.", 1).kind == "wrong"
 
 
 def test_a_right_number_is_not_told() -> None:
