@@ -133,7 +133,7 @@ def train(
     updates: Annotated[int | None, typer.Option(min=0, help="Short for --set updates=N.")] = None,
     signal: Annotated[str | None, typer.Option(help="Short for --set signal=NAME.")] = None,
     model: Annotated[str | None, typer.Option(help="Short for --set model=NAME.")] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Go on from the last checkpoint in DIR, with its settings.")] = False,
+    resume: Annotated[bool, typer.Option("--resume", help="Go on from DIR's last checkpoint.")] = False,
     trainer: Annotated[str, typer.Option(help="A `claw.trainers` entry point or module:function.")] = "async",
 ) -> None:
     """Train a model on an environment family. --set overrides the TOML file, e.g. --set optim.lr=2e-5."""

@@ -108,18 +108,32 @@ def binary(score: float, tokens: int) -> Floats:
     return np.full(tokens, score, dtype=np.float64)
 
 
-def opd(teacher_logprobs: ArrayLike, old_logprobs: ArrayLike, *, clip: float | None = None) -> Floats:
+def opd(
+    teacher_logprobs: ArrayLike,
+    old_logprobs: ArrayLike,
+    *,
+    divergence: ArrayLike | None = None,
+    clip: float | None = None,
+) -> Floats:
     """On-policy distillation from hindsight: A_t = log pi_T(a_t | s + hint) - log pi_old(a_t | s).
+
+    Source: OpenClaw-RL. The mean of A_t is minus the divergence of the two, so that nearly every sampled token is
+    pushed down and the policy spreads out before it learns where to go. A baseline that does not depend on the token
+    takes that away and leaves the expected gradient as it is; the exact mean is the best one:
+    A_t + KL(pi(. | s) || pi_T(. | s + hint)).
 
     Args:
         teacher_logprobs: shape (tokens,), of the sampled tokens under the prompt with the hint.
         old_logprobs: shape (tokens,), as sampled.
+        divergence: shape (tokens,), KL at each position, None for no baseline.
         clip: bound on |A_t|, None for none. A single surprising token otherwise outweighs the whole answer.
 
     Returns:
         Array of shape (tokens,).
     """
     advantages = np.asarray(teacher_logprobs, dtype=np.float64) - np.asarray(old_logprobs, dtype=np.float64)
+    if divergence is not None:
+        advantages = advantages + np.asarray(divergence, dtype=np.float64)
     return advantages if clip is None else np.clip(advantages, -clip, clip)
 
 

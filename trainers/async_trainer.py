@@ -22,6 +22,7 @@ from trainers.collector import Collector
 from trainers.config import Config
 from trainers.judging import JudgeLoop
 from trainers.learner import Learner, UpdateFigures
+from trainers.memory import share_heaps
 from trainers.metrics import MetricsWriter
 from trainers.pacer import Pacer
 from trainers.plugins import make_env, make_judge
@@ -52,6 +53,7 @@ def train(config: Config, run: Path, *, resume: bool = False) -> None:
     Raises:
         UserError: for settings or a directory that cannot work.
     """
+    share_heaps()
     directory = RunDirectory(run, resume=resume)
     directory.write_config(config)
     try:
@@ -84,7 +86,12 @@ class AsyncTrainer:
         self._learner_thread = ThreadPoolExecutor(1, "learner", configure_torch, (config.threads,))
         path = resolve_model(config.model)
         self.policy = EmbeddedPolicy.load(
-            config.model, threads=config.threads, gate=gate, device=config.device, prefix_tokens=PREFIX_TOKENS
+            config.model,
+            threads=config.threads,
+            max_batch=config.rollout.parallel,
+            gate=gate,
+            device=config.device,
+            prefix_tokens=PREFIX_TOKENS,
         )
         model, self.tokenizer = load_model(path, device=config.device)
         self.learner = Learner(model, config, gate)

@@ -50,11 +50,14 @@ class JudgeConfig(Section):
 
 
 class Weights(Section):
-    """Of the combined signal, and the bound on a single token's distilled advantage (0: none)."""
+    """Of the combined signal, and how the distilled one is kept in bounds."""
 
     binary: float = 1.0
     opd: float = 1.0
+    opd_baseline: bool = True
+    """Add the divergence at each position, which takes the mean out of the distilled advantage."""
     opd_clip: float = 0.0
+    """Bound on a single token's distilled advantage; 0 is none."""
 
 
 class Optim(Section):

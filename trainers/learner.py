@@ -5,7 +5,7 @@ reference (the initial weights) gives the KL term and, unless asked otherwise, r
 """
 
 import copy
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any, NamedTuple, cast
 
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from trainers.config import Config
-from trainers.logprobs import token_logprobs
+from trainers.logprobs import divergence, token_logits, token_logprobs
 from trainers.losses import importance_weight, policy_loss
 from trainers.policies.gate import ComputeGate
 from trainers.policies.linear import use_onednn
@@ -34,6 +34,15 @@ class UpdateFigures(NamedTuple):
     logprob_gap: float
     """Mean |trainer - sampler| log-prob of tokens sampled from the very weights being trained; NaN where none was."""
     tokens: int
+
+
+class Lesson(NamedTuple):
+    """What a teacher thinks of one response; arrays of shape (response tokens,)."""
+
+    logprobs: NDArray[np.float32]
+    """Of the sampled tokens."""
+    divergence: NDArray[np.float32]
+    """KL of the current policy from the teacher at each position, in nats."""
 
 
 class Learner:
@@ -77,6 +86,26 @@ class Learner:
         """
         rows_positions = [([*p, *r], range(len(p), len(p) + len(r))) for p, r in rows]
         return self._score(rows_positions, reference=reference, temperature=temperature)
+
+    def teach(self, rows: list[tuple[list[int], list[int], list[int]]], *, reference: bool) -> list[Lesson]:
+        """Have a teacher that sees more than the policy did read the policy's responses.
+
+        Args:
+            rows: (prompt ids, the teacher's prompt ids, response ids) triples.
+            reference: the initial weights teach, else the current ones.
+        """
+        temperature = self.config.generation.temperature
+        lessons: list[Lesson] = []
+        for start in range(0, len(rows), self.config.optim.microbatch):
+            prompts, hinted, responses = zip(*rows[start : start + self.config.optim.microbatch], strict=True)
+            with self.gate.learn(), torch.inference_mode():
+                own, ids = self._logits(prompts, responses, reference=False, temperature=temperature)
+                theirs, _ = self._logits(hinted, responses, reference=reference, temperature=temperature)
+                logprobs = theirs.gather(1, ids.unsqueeze(1)).squeeze(1) - torch.logsumexp(theirs, dim=-1)
+                arrays = [each.cpu().numpy() for each in (logprobs, divergence(own, theirs))]
+            ends = np.cumsum([len(response) for response in responses])[:-1]
+            lessons += [Lesson(*parts) for parts in zip(*(np.split(each, ends) for each in arrays), strict=True)]
+        return lessons
 
     def update(self, sequences: list[Sequence], *, version: int) -> UpdateFigures:
         """Train on `sequences` and become `version`. Sequences without a trainable token change nothing."""
@@ -195,6 +224,15 @@ class Learner:
             for i, part in zip(members, np.split(flat.cpu().numpy(), ends), strict=True):
                 scored[i] = part
         return scored
+
+    def _logits(
+        self, prompts: Iterable[list[int]], responses: Iterable[list[int]], *, reference: bool, temperature: float
+    ) -> tuple[Tensor, Tensor]:
+        pairs = list(zip(prompts, responses, strict=True))
+        positions = [range(len(prompt), len(prompt) + len(response)) for prompt, response in pairs]
+        model, adapters = self._weights(reference)
+        with adapters:
+            return token_logits(model, [[*p, *r] for p, r in pairs], positions, temperature=temperature)
 
     def _flat(self, arrays: list[NDArray[Any]]) -> Tensor:
         return torch.from_numpy(np.concatenate(arrays)).to(next(self.model.parameters()).device)

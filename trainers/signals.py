@@ -57,10 +57,15 @@ def _distilled(turns: list[Turn], config: Config, learner: Learner, renderer: Re
     if config.signal == "binary":
         return values
     hinted = [(i, turn, turn.verdict.hint) for i, turn in enumerate(turns) if turn.verdict and turn.verdict.hint]
-    rows = [(renderer.prompt_ids(with_hint(turn.messages, hint)), turn.response_ids) for _, turn, hint in hinted]
-    teacher = learner.score(rows, reference=config.teacher == "reference", temperature=config.generation.temperature)
-    for (i, turn, _), logprobs in zip(hinted, teacher, strict=True):
-        values[i] = advantages.opd(logprobs, turn.logprobs, clip=config.weights.opd_clip or None)
+    rows = [
+        (turn.prompt_ids, renderer.prompt_ids(with_hint(turn.messages, hint)), turn.response_ids)
+        for _, turn, hint in hinted
+    ]
+    lessons = learner.teach(rows, reference=config.teacher == "reference")
+    for (i, turn, _), lesson in zip(hinted, lessons, strict=True):
+        baseline = lesson.divergence if config.weights.opd_baseline else None
+        clip = config.weights.opd_clip or None
+        values[i] = advantages.opd(lesson.logprobs, turn.logprobs, divergence=baseline, clip=clip)
     return values
 
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from claw_envs.chat.personas import student, teacher
 from claw_envs.chat.phrases import phrases
-from claw_envs.chat.scripted import ScriptedUser
+from claw_envs.chat.scripted import Mix, ScriptedUser, make_mix
 from claw_envs.chat.simulator import Reaction, Simulator
 from claw_envs.core.env import Action, ClawEnv, Outcome, Step, text_of, tool_calls_of
 from claw_envs.core.episode import Observation, Status
@@ -19,11 +19,11 @@ from claw_envs.core.vector import ClawVectorEnv
 _NO_TOOLS = "There are no tools in this conversation. Answer the user in plain text."
 
 
-def scripted_user(task: Task) -> Simulator:
+def scripted_user(task: Task, mix: Mix | None = None) -> Simulator:
     """The scripted simulator of the persona that `task` names."""
     if task.metadata["persona"] == "teacher":
-        return ScriptedUser(teacher.opinion, phrases().teacher)
-    return ScriptedUser(student.opinion, phrases().student)
+        return ScriptedUser(teacher.opinion, phrases().teacher, mix=mix)
+    return ScriptedUser(student.opinion, phrases().student, mix=mix)
 
 
 class ChatEnv(ClawEnv):
@@ -31,15 +31,27 @@ class ChatEnv(ClawEnv):
 
     family: ClassVar[str] = "chat"
 
-    def __init__(self, tasks: Any = None, *, simulator: Callable[[Task], Simulator] = scripted_user, **kwargs: Any):
+    def __init__(
+        self,
+        tasks: Any = None,
+        *,
+        mix: dict[str, float] | None = None,
+        simulator: Callable[[Task], Simulator] | None = None,
+        **kwargs: Any,
+    ) -> None:
         """
         Args:
             tasks: tasks, or where to load them from; see `claw_envs.chat.problems`.
-            simulator: makes the user for a task.
+            mix: how often the scripted user reacts in which way; see `claw_envs.chat.scripted.Mix`.
+            simulator: makes the user for a task, in place of the scripted one.
             **kwargs: see `ClawEnv`.
+
+        Raises:
+            UserError: if the mix names no way to react, or is not made of shares of 1.
         """
         super().__init__(tasks, **kwargs)
-        self._make_user = simulator
+        reactions = make_mix(mix or {})
+        self._make_user = simulator or (lambda task: scripted_user(task, reactions))
         self._user: Simulator | None = None
         self._reactions: list[Reaction] = []
 

@@ -22,13 +22,17 @@ def has_markup(reply: str) -> bool:
 
 
 def walks_through(reply: str) -> bool:
-    """Announces steps."""
-    return _STEPS.search(reply) is not None
+    """Announces steps, or works through several sums."""
+    return _STEPS.search(reply) is not None or reply.count("=") > 1
 
 
-def shows_one_sum(reply: str) -> bool:
-    """Holds one sum, such as `7 + 5 = 12`."""
-    return reply.count("=") == 1
+def shows_the_sum(reply: str) -> bool:
+    """Lets see where its number comes from: by a sum such as `7 + 5 = 12`, or by the numbers that go into it.
+
+    >>> shows_the_sum("She had 7, got 5 more, so 12."), shows_the_sum("The answer is 12.")
+    (True, False)
+    """
+    return "=" in reply or len(_numbers(reply)) >= 3
 
 
 def is_cut_off(reply: str) -> bool:
@@ -48,5 +52,9 @@ def last_number(reply: str) -> float | None:
     >>> last_number("5 and 1,000 more makes 1,005.")
     1005.0
     """
-    found = _NUMBER.findall(re.sub(r"(?<=\d),(?=\d{3})", "", reply))
+    found = _numbers(reply)
     return float(found[-1]) if found else None
+
+
+def _numbers(reply: str) -> list[str]:
+    return _NUMBER.findall(re.sub(r"(?<=\d),(?=\d{3})", "", reply))

@@ -7,6 +7,7 @@ import numpy as np
 
 from claw_envs.chat.phrases import Sayings
 from claw_envs.chat.simulator import Reaction
+from claw_envs.core.errors import UserError
 from claw_envs.core.task import Task
 
 
@@ -29,11 +30,27 @@ class Mix(NamedTuple):
     correction: float = 0.7
     vague: float = 0.1
     reask: float = 0.15
+    notices: float = 0.0
+    """How often a user who sees a wrong number knows it for one, and tells the right one with a correction."""
 
     @property
     def unrelated(self) -> float:
         """The rest."""
-        return 1.0 - self.correction - self.vague - self.reask
+        return round(1.0 - self.correction - self.vague - self.reask, 9)
+
+
+def make_mix(shares: dict[str, float]) -> Mix:
+    """A mix from plain settings.
+
+    Raises:
+        UserError: if a name is unknown, a share is outside 0..1, or the reactions add up to more than 1.
+    """
+    if unknown := shares.keys() - Mix._fields:
+        raise UserError(f"mix: no {', '.join(sorted(unknown))}; there are: {', '.join(Mix._fields)}")
+    mix = Mix(**shares)
+    if not all(0 <= share <= 1 for share in (*mix, mix.unrelated)):
+        raise UserError(f"mix: shares lie in 0..1, and correction + vague + reask in 0..1 too; got {mix}")
+    return mix
 
 
 class ScriptedUser:
@@ -56,21 +73,23 @@ class ScriptedUser:
     async def react(self, reply: str) -> Reaction:
         """See `Simulator.react`."""
         opinion = self._check(reply, self._task)
-        kind = self._kind(opinion)
+        noticed = not opinion.right and float(self._rng.random()) < self._mix.notices
+        kind = self._kind(opinion.style, noticed)
         said = [self._line("correction" if kind == "wrong" else kind)]
-        if kind in ("correction", "wrong") and not opinion.right:
+        if kind in ("correction", "wrong") and noticed:
             said.append(self._line("wrong"))
-        return Reaction(" ".join(said), kind, content=all(opinion), done=kind in ("thanks", "unrelated"))
+        content = opinion.style and not noticed
+        return Reaction(" ".join(said), kind, content=content, done=kind in ("thanks", "unrelated"))
 
     async def aclose(self) -> None:
         """Holds nothing."""
 
-    def _kind(self, opinion: Opinion) -> str:
+    def _kind(self, style: bool, noticed: bool) -> str:
         draw, mix = float(self._rng.random()), self._mix
         if draw < mix.unrelated:
             return "unrelated"
-        if opinion.style:
-            return "thanks" if opinion.right else "wrong"
+        if style:
+            return "wrong" if noticed else "thanks"
         draw -= mix.unrelated
         return "correction" if draw < mix.correction else "vague" if draw < mix.correction + mix.vague else "reask"
 

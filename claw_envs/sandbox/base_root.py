@@ -1,8 +1,10 @@
 """The read-only root that sandboxes without an image share: the host's programs, and little else of the host.
 
-Only `/usr` (with `/bin`, `/lib*`, `/sbin`) is the host's own, bound read-only. `/etc` is a copy of the entries that
-programs need; accounts are made up. `/home`, `/root`, `/tmp`, `/run`, `/var`, `/opt`, `/srv`, `/mnt` and `/sys` are
-empty. Not covered: secrets that a host keeps in a world-readable file below /usr.
+Only `/usr`, `/bin`, `/lib*` and `/sbin` are the host's own, bound read-only: mount points, so that nobody inside can
+move them away. So is `/etc`, a copy of the entries that programs need, with made-up accounts: through its loader,
+Python and alternatives files an agent could otherwise put code into the verifier's programs. `/home`, `/root`, `/tmp`,
+`/run`, `/var`, `/opt`, `/srv`, `/mnt` and `/sys` are empty. Not covered: secrets that a host keeps in a world-readable
+file below /usr.
 """
 
 import functools
@@ -20,7 +22,7 @@ ETC = (
     "python3", "python3.11", "python3.12", "python3.13", "resolv.conf", "rpc", "services", "shells",
     "ssl/certs/ca-certificates.crt", "ssl/openssl.cnf", "pki/tls/certs/ca-bundle.crt", "terminfo", "timezone",
 )  # fmt: skip
-EMPTY = ("dev", "proc", "sys", "run", "srv", "mnt", "media", "opt", "var/log", "var/lib", "var/cache", "usr")
+EMPTY = ("dev", "proc", "sys", "run", "srv", "mnt", "media", "opt", "var/log", "var/lib", "var/cache")
 PRIVATE_PACKAGES = ("tasks", "claw_envs", "judges", "trainers", "evals")
 """Ours: `tasks` holds solutions and tests, and the rest is none of an agent's business."""
 
@@ -28,18 +30,13 @@ PRIVATE_PACKAGES = ("tasks", "claw_envs", "judges", "trainers", "evals")
 def build_base(target: Path, *, identity: Identity) -> None:
     """Make the base root at `target`, which must not exist, owned by the agent."""
     target.mkdir(mode=0o755)
-    for name in EMPTY:
+    for name in (*EMPTY, *(tree.lstrip("/") for tree in host_binds())):
         (target / name).mkdir(parents=True, exist_ok=True)
     for name in ("tmp", "var/tmp"):
         (target / name).mkdir()
         (target / name).chmod(0o1777)
     (target / "home/agent").mkdir(parents=True)
     (target / "var/run").symlink_to("/run")
-    for tree in map(Path, HOST_TREES[1:]):
-        if tree.is_symlink():
-            (target / tree.name).symlink_to(os.readlink(tree))
-        elif tree.is_dir():
-            (target / tree.name).mkdir()
     _build_etc(target / "etc")
     (target / "root").mkdir(mode=0o700)
     if identity.privileged:
@@ -76,7 +73,7 @@ def _unreadable(folder: str, names: list[str]) -> set[str]:
 
 def host_binds() -> list[str]:
     """The host's directories that are bound read-only into a sandbox."""
-    return [tree for tree in HOST_TREES if Path(tree).is_dir() and not Path(tree).is_symlink()]
+    return [tree for tree in HOST_TREES if Path(tree).is_dir()]
 
 
 def masked() -> list[str]:

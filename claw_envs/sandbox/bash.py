@@ -125,7 +125,7 @@ class Bash:
         self._reports.clear()
         self._report = asyncio.get_running_loop().create_future()
         report = f"builtin printf '%s %s %s\\0' {self._token.decode()} $? \"$PWD\" >&{_CONTROL}\n"
-        writing = asyncio.ensure_future(write_all(self._stdin, (text + report).encode("utf-8", "surrogateescape")))
+        writing = asyncio.ensure_future(write_all(self._stdin, (text + report).encode("utf-8", "surrogatepass")))
         try:
             await first_of(writing, self.gone)
         finally:

@@ -66,6 +66,7 @@ def _mounts(layers: Layers, *, user: str) -> list[str]:
     if not layers.whole:
         for tree in host_binds():
             line += ["--ro-bind", tree, tree]
+        line += ["--ro-bind", str(layers.base / "etc"), "/etc"]
         for path in masked():
             line += ["--size", "4096", "--perms", "0555", "--tmpfs", path, "--remount-ro", path]
     line += ["--dev", "/dev", "--bind", str(layers.shm), "/dev/shm", "--remount-ro", "/dev"]

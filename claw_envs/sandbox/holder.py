@@ -10,18 +10,21 @@ Not covered: a child that the owner forks without exec keeps the line open unles
 
 import asyncio
 import os
+import re
 import signal
 import sys
 import weakref
 from pathlib import Path
 
 from claw_envs.core.errors import InfrastructureError, UserError
-from claw_envs.sandbox.host import ROOT_UID, TOOL_PATH, Identity, tools
+from claw_envs.sandbox import idmap
+from claw_envs.sandbox.host import AGENT_UID, ROOT_UID, TOOL_PATH, Identity, tools
+from claw_envs.sandbox.output import Capture
 from claw_envs.sandbox.process import Child, children, communicate, drain, first_of, read_into, send_signal, write_all
 
 NAMESPACES_FIX = (
-    "this user cannot make namespaces: `sysctl -w kernel.unprivileged_userns_clone=1 user.max_user_namespaces=15000 "
-    "kernel.apparmor_restrict_unprivileged_userns=0`, or run as root"
+    "this machine lets this user make no namespaces: `sysctl -w user.max_user_namespaces=15000 "
+    "kernel.unprivileged_userns_clone=1 kernel.apparmor_restrict_unprivileged_userns=0`, in a container `--privileged`"
 )
 _LOOPBACK = """import fcntl, socket, struct
 with socket.socket() as s: fcntl.ioctl(s, 0x8914, struct.pack("16sh14x", b"lo", 0x41))"""  # SIOCSIFFLAGS up, running
@@ -36,7 +39,8 @@ class Holder:
         self._network = network
         self._lock = asyncio.Lock()
         self._replies = bytearray()
-        self._waiting: asyncio.Future[None] | None = None
+        self._waiting: asyncio.Future[str] | None = None
+        self._number = 0
         self._fds: list[int] = []
         self._child: Child | None = None
         self.pid = -1
@@ -100,8 +104,24 @@ class Holder:
             enter += [f"--user=/proc/{self.pid}/ns/user", "--preserve-credentials"]
         command = [*enter, sys.executable, "-I", "-S", "-c", _LOOPBACK]
         ended = await communicate(command, env={}, stdin=b"", timeout=20.0, stdout=lambda _: None)
-        if ended.code != 0:
+        if ended != 0:
             raise InfrastructureError("the loopback interface of the sandbox could not be brought up")
+
+    async def bind_shifted(self, source: Path, target: Path) -> None:
+        """Bind a root file system inside with its owners shifted (see `idmap`); for a privileged owner.
+
+        Raises:
+            UserError: if the kernel or the file system cannot.
+        """
+        enter = [tools()["nsenter"], f"--mount=/proc/{self.pid}/ns/mnt", sys.executable, "-I", "-S", idmap.__file__]
+        said = Capture(4096)
+        command = [*enter, str(source), str(target), str(ROOT_UID), str(AGENT_UID)]
+        ended = await communicate(command, env={}, stdin=b"", timeout=20.0, stdout=said.feed)
+        if ended != 0:
+            reason = (said.take()[0].strip().splitlines() or ["timed out"])[-1]
+            raise UserError(
+                f"rootfs {source} cannot be bound with its owners shifted, move it to ext4 or xfs: {reason}"
+            )
 
     async def command(self, script: str, *, check: bool = True, timeout: float = 30.0) -> tuple[int, str]:
         """Run a line of shell in the holder: exit code and output.
@@ -112,35 +132,36 @@ class Holder:
         async with self._lock:
             if self._child is None or not self._child.alive:
                 raise InfrastructureError("the sandbox has died")
-            loop = asyncio.get_running_loop()
+            self._number += 1  # a late reply to a command that was cancelled is not this one's
             self._replies.clear()
-            self._waiting = loop.create_future()
-            text = f"{{ {script}\n}} </dev/null 2>&1; printf '\\0%s\\0' $?"
+            self._waiting = waiting = asyncio.get_running_loop().create_future()
+            text = f"{{ {script}\n}} </dev/null 2>&1; printf '\\0{self._number} %s\\0' $?"
             try:
                 async with asyncio.timeout(timeout):
                     await self._send_line(text)
-                    await first_of(self._waiting, self._child.ended)
+                    await first_of(waiting, self._child.ended)
+                    drain(self._fds[1], self._feed)
             except TimeoutError:
                 self.kill()
                 raise InfrastructureError(f"the sandbox does not answer: {script}") from None
             finally:
                 self._waiting = None
-            drain(self._fds[1], self._feed)
-            output, _, code = self._replies.rstrip(b"\0").rpartition(b"\0")
-            if not self._replies.endswith(b"\0"):
-                raise InfrastructureError(f"the sandbox has died: {self._replies.decode(errors='replace').strip()}")
-            if check and code != b"0":
-                raise InfrastructureError(f"{script}: {output.decode(errors='replace').strip()}")
-            return int(code), output.decode(errors="replace")
+            said = self._replies.decode(errors="replace")
+            if not waiting.done():
+                raise InfrastructureError(f"the sandbox has died: {said.strip()}")
+            output, code = said[: -len(waiting.result())], int(waiting.result().split()[1].strip("\0"))
+            if check and code != 0:
+                raise InfrastructureError(f"{script}: {output.strip()}")
+            return code, output
 
     async def _send_line(self, text: str) -> None:
         await write_all(self._fds[0], f"{text}\n".encode())
 
     def _feed(self, data: bytes) -> None:
         self._replies += data
-        complete = self._replies.endswith(b"\0") and self._replies.count(b"\0") >= 2
-        if complete and self._waiting is not None and not self._waiting.done():
-            self._waiting.set_result(None)
+        end = re.search(rb"\0%d \d+\0$" % self._number, self._replies)
+        if end and self._waiting is not None and not self._waiting.done():
+            self._waiting.set_result(end[0].decode())
 
     def _ended(self) -> None:
         asyncio.get_running_loop().remove_reader(self._fds[1])
@@ -157,6 +178,7 @@ class Holder:
         self.kill()
         if self._child is not None:
             await self._child.ended
+        if self._fds:
             asyncio.get_running_loop().remove_reader(self._fds[1])
         self.close_line()
 

@@ -5,7 +5,9 @@ Linux only. Everything else about the host stays out of a sandbox.
 
 import functools
 import os
+import re
 import shutil
+import subprocess
 import tempfile
 from pathlib import Path
 from typing import NamedTuple
@@ -13,6 +15,7 @@ from typing import NamedTuple
 from claw_envs.core.errors import UserError
 
 TOOL_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+_OLDEST_BWRAP = (0, 8)
 TOOLS = {"bwrap": "bubblewrap", "nsenter": "util-linux", "unshare": "util-linux", "setpriv": "util-linux",
          "mount": "mount", "bash": "bash"}  # fmt: skip
 ROOT_UID = 0x6C610000
@@ -34,7 +37,18 @@ def tools() -> dict[str, str]:
         if path is None:
             raise UserError(f"the namespace sandbox needs `{name}`: install it with `apt-get install {package}`")
         found[name] = path
+    _check_version(found["bwrap"])
     return found
+
+
+def _check_version(bwrap: str) -> None:
+    said = subprocess.run([bwrap, "--version"], capture_output=True, text=True, env={}, check=False).stdout
+    version = re.search(r"(\d+)\.(\d+)", said)
+    if version is None or tuple(map(int, version.groups())) < _OLDEST_BWRAP:
+        oldest = ".".join(map(str, _OLDEST_BWRAP))
+        raise UserError(
+            f"the namespace sandbox needs bubblewrap {oldest} or newer, {bwrap} is {said.strip()}: upgrade it"
+        )
 
 
 class Identity(NamedTuple):

@@ -87,11 +87,11 @@ class LocalSandbox:
         self._check()
         place = self._inside(cwd or self.spec.workdir)
         capture = Capture(self.spec.output_bytes)
-        ended = await communicate(
+        code = await communicate(
             self._at(place, argv), env=self._env(env), stdin=stdin, timeout=timeout, stdout=capture.feed
         )
         output, missing = capture.take()
-        return ExecResult(output, ended.code, ended.code is None, missing, str(place))
+        return ExecResult(output, code, code is None, missing, str(place))
 
     async def shell(self) -> BashShell:
         """See `Sandbox.shell`."""

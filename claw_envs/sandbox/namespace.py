@@ -73,6 +73,8 @@ class NamespaceSandbox:
         self._limiter = Limiter(self._state.name, spec=self.spec)
         await self._holder.start()
         self._state.label(holder=self._holder.pid)
+        if self._layers.shifted:
+            await self._holder.bind_shifted(*self._layers.shifted)
         await self._holder.command(self._layers.mount())
         if self.spec.files:
             await self._copy_files()
@@ -117,8 +119,11 @@ class NamespaceSandbox:
         if code != 0:
             await self._holder.command("true")
 
-    def _command(self, argv: list[str], *, user: str, env: dict[str, str], cwd: str) -> list[str]:
+    def _command(self, argv: list[str], *, user: str, env: dict[str, str], cwd: str | None) -> list[str]:
+        """The command line for `argv`; without `cwd` in the working directory, or in `/` where the agent removed it."""
         self._check()
+        if cwd is None:
+            argv = ["/bin/sh", "-c", 'cd -- "$0" 2>/dev/null; exec "$@"', self.spec.workdir, *argv]
         assert self._layers is not None
         assert self._limiter is not None
         line = command_line(
@@ -128,7 +133,7 @@ class NamespaceSandbox:
             layers=self._layers,
             user=user,
             env=env,
-            cwd=cwd,
+            cwd=cwd or "/",
             network=self._network,
         )
         return self._limiter.enter(line)
@@ -143,26 +148,30 @@ class NamespaceSandbox:
         user: str = "agent",
         stdin: bytes = b"",
     ) -> ExecResult:
-        """See `Sandbox.exec`. The verifier gets nothing of the spec's environment."""
+        """See `Sandbox.exec`. The verifier gets nothing of the spec's environment.
+
+        Raises:
+            OSError: if `argv` cannot be passed to a program.
+        """
         env = (self.spec.env if user == "agent" else {}) | (env or {})
-        return await self._run(argv, user=user, cwd=cwd or self.spec.workdir, stdin=stdin, timeout=timeout, env=env)
+        return await self._run(argv, user=user, cwd=cwd, stdin=stdin, timeout=timeout, env=env)
 
     async def _run(
         self,
         argv: list[str],
         *,
         user: str,
-        cwd: str,
         stdin: bytes,
         timeout: float,
         env: dict[str, str] | None = None,
+        cwd: str | None = None,
     ) -> ExecResult:
         capture = Capture(self.spec.output_bytes)
         line = self._command(argv, user=user, env=env or {}, cwd=cwd)
-        ended = await communicate(line, env=LAUNCHER_ENV, stdin=stdin, timeout=timeout, stdout=capture.feed)
-        await self._check_lives(ended.code)
+        code = await communicate(line, env=LAUNCHER_ENV, stdin=stdin, timeout=timeout, stdout=capture.feed)
+        await self._check_lives(code)
         output, missing = capture.take()
-        return ExecResult(output, ended.code, ended.code is None, missing, cwd)
+        return ExecResult(output, code, code is None, missing, cwd or self.spec.workdir)
 
     async def shell(self) -> BashShell:
         """See `Sandbox.shell`."""
@@ -179,7 +188,7 @@ class NamespaceSandbox:
         await self._holder.command(_KILL_ALL)
 
     def _spawn_shell(self, argv: list[str], stdin: int, stdout: int, stderr: int) -> Child:
-        line = self._command(argv, user="agent", env=self.spec.env, cwd=self.spec.workdir)
+        line = self._command(argv, user="agent", env=self.spec.env, cwd=None)
         return Child(line, env=LAUNCHER_ENV, stdin=stdin, stdout=stdout, stderr=stderr)
 
     async def put(self, path: str, data: bytes, *, mode: int = 0o644, user: str = "agent") -> None:
@@ -189,7 +198,7 @@ class NamespaceSandbox:
             OSError: if the file cannot be written inside.
         """
         argv = ["/bin/sh", "-c", PUT, "sh", path, f"{mode:o}"]
-        result = await self._run(argv, user=user, cwd=self.spec.workdir, stdin=data, timeout=_FILE_TIMEOUT)
+        result = await self._run(argv, user=user, stdin=data, timeout=_FILE_TIMEOUT)
         if result.exit_code != 0:
             raise OSError(f"{path}: {result.output.strip() or 'timed out'}")
 
@@ -201,21 +210,22 @@ class NamespaceSandbox:
         """
         content, errors = bytearray(), Capture(4096)
         argv = ["/bin/sh", "-c", GET, "sh", path, str(max_bytes)]
-        line = self._command(argv, user="verifier", env={}, cwd=self.spec.workdir)
-        ended = await communicate(
+        line = self._command(argv, user="verifier", env={}, cwd=None)
+        code = await communicate(
             line, env=LAUNCHER_ENV, stdin=b"", timeout=_FILE_TIMEOUT, stdout=content.extend, stderr=errors.feed
         )
-        await self._check_lives(ended.code)
-        if ended.code == NOT_FOUND:
+        await self._check_lives(code)
+        if code == NOT_FOUND:
             raise FileNotFoundError(path)
-        if ended.code != 0:
-            raise OSError(f"{path}: {'not a regular file' if ended.code == NOT_A_FILE else errors.take()[0].strip()}")
+        if code != 0:
+            raise OSError(f"{path}: {'not a regular file' if code == NOT_A_FILE else errors.take()[0].strip()}")
         return bytes(content)
 
     async def stop_agent(self) -> None:
-        """See `Sandbox.stop_agent`."""
+        """See `Sandbox.stop_agent`. What the agent filled its disk with leaves room for the verifier."""
         self._check()
-        await self._holder.command(_KILL_ALL)
+        assert self._layers is not None
+        await self._holder.command(f"{_KILL_ALL}; {self._layers.grow()}")
         await self._close_shells()
 
     async def reset(self) -> None:

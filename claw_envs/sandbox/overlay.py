@@ -17,6 +17,7 @@ from claw_envs.core.errors import UserError
 from claw_envs.sandbox.host import AGENT_UID
 
 _INODES_PER_MB = 256
+_VERIFIER_MB = 128
 _ROOTFS_DIRECTORIES = ("dev", "proc", "home/agent")
 """Where something is mounted, or lived in, whatever the root file system has."""
 
@@ -37,15 +38,18 @@ class Layers:
     """
 
     def __init__(self, state: Path, *, base: Path, whole: bool, workdir: str, disk_mb: int, agent_owns: bool) -> None:
-        self._base = base
         self.whole = whole
-        self._options = f"size={disk_mb}m,nr_inodes={disk_mb * _INODES_PER_MB},mode=0755,nosuid,nodev"
+        self._disk_mb = disk_mb
         self._owner = f"-o {AGENT_UID} -g {AGENT_UID}" if agent_owns else ""
         self._made = _with_parents([*(_ROOTFS_DIRECTORIES if whole else ()), workdir.lstrip("/")])
         for name in self._made:
             if os.path.islink(base / name):
                 raise UserError(f"working directory {workdir}: /{name} is a link there, name the place it leads to")
         self.root, self._seed, self._upper = (state / name for name in ("root", "seed", "upper"))
+        self.base = state / "base" if whole and agent_owns else base
+        """The lowest layer as the holder sees it."""
+        self.shifted = (base, self.base) if whole and agent_owns else None
+        """Root file system and the mount point where its owners must be shifted (see `idmap`) before `mount`."""
         self._lower: list[Path] = []
 
     @property
@@ -55,7 +59,7 @@ class Layers:
 
     def directories(self) -> list[Path]:
         """Mount points, to be made on the host beforehand."""
-        return [self.root, self._seed, self._upper]
+        return [self.root, self._seed, self._upper, *([self.shifted[1]] if self.shifted else [])]
 
     def mount(self) -> str:
         """Shell that mounts the sandbox's /proc over the host's, and the first layer."""
@@ -71,15 +75,26 @@ class Layers:
         """Shell that drops the episode's layer and puts an empty one there."""
         return f"umount -n -l {_quote(self.root)} {_quote(self._upper)} && " + self._layer()
 
+    def grow(self) -> str:
+        """Shell that gives the verifier room on a disk that the agent has filled."""
+        # without `ignore` mount adds the options in force, owners among them, which the namespace cannot parse
+        options = f"remount,{_size(self._disk_mb + _VERIFIER_MB)},nosuid,nodev"
+        return f"mount -n --options-mode ignore -o {options} {_quote(self._upper)}"
+
     def _layer(self) -> str:
         files, work = self._upper / "files", self._upper / "work"
         made = " ".join(_quote(path) for path in [files, work, self.shm, *(files / name for name in self._made)])
-        lowers = ":".join(str(path).replace(":", "\\:") for path in [*self._lower, self._base])
+        lowers = ":".join(str(path).replace(":", "\\:") for path in [*self._lower, self.base])
         options = f"userxattr,lowerdir={lowers},upperdir={files},workdir={work}"
+        limits = f"{_size(self._disk_mb)},mode=0755,nosuid,nodev"
         return (
-            f"mount -n -t tmpfs -o {self._options} tmpfs {_quote(self._upper)} && install -d {self._owner} {made} && "
+            f"mount -n -t tmpfs -o {limits} tmpfs {_quote(self._upper)} && install -d {self._owner} {made} && "
             f"mount -n -t overlay -o {shlex.quote(options)} overlay {_quote(self.root)}"
         )
+
+
+def _size(megabytes: int) -> str:
+    return f"size={megabytes}m,nr_inodes={megabytes * _INODES_PER_MB}"
 
 
 def _quote(path: Path) -> str:

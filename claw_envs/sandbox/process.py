@@ -6,24 +6,18 @@ Linux only.
 
 import asyncio
 import contextlib
+import errno
 import functools
 import os
 import signal
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from claw_envs.core.errors import InfrastructureError
 
 READ_SIZE = 1 << 16
-
-
-class Finished(NamedTuple):
-    """How a child ended."""
-
-    code: int | None
-    """Exit code, 128 + signal for a signal; None where it was stopped by its time-out."""
 
 
 class Child:
@@ -35,6 +29,7 @@ class Child:
         stdin, stdout, stderr: descriptors, which the caller closes; no other is inherited.
 
     Raises:
+        OSError: if `argv` cannot be passed: a NUL byte or a lone surrogate in it, or too long.
         InfrastructureError: if this machine cannot start it.
     """
 
@@ -43,7 +38,11 @@ class Child:
             self._popen = subprocess.Popen(
                 argv, env=env, stdin=stdin, stdout=stdout, stderr=stderr, start_new_session=True, cwd="/"
             )
+        except ValueError as error:
+            raise OSError(errno.EINVAL, f"not an argument: {error}") from error
         except OSError as error:
+            if error.errno == errno.E2BIG:
+                raise
             raise InfrastructureError(f"no process could be started: {error}") from error
         self.pid = self._popen.pid
         self._pidfd = os.pidfd_open(self.pid)
@@ -170,7 +169,7 @@ async def communicate(
     timeout: float,
     stdout: Callable[[bytes], None],
     stderr: Callable[[bytes], None] | None = None,
-) -> Finished:
+) -> int | None:
     """Run a command to its end, with its output given to the sinks as it comes.
 
     Ends when the command ends, also where something it left in the background still holds its output open.
@@ -178,6 +177,9 @@ async def communicate(
     Args:
         timeout: seconds after which the command and its descendants are killed.
         stderr: sink of its own for stderr; None joins it with stdout.
+
+    Returns:
+        Exit code, 128 + signal for a signal; None where it was stopped by the time-out.
     """
     loop = asyncio.get_running_loop()
     in_read, in_write = os.pipe()
@@ -214,4 +216,4 @@ async def communicate(
             drain(fd, sink)
             os.close(fd)
         await asyncio.gather(writer, return_exceptions=True)
-    return Finished(code)
+    return code

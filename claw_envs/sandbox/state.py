@@ -1,7 +1,7 @@
 """Labels: what a sandbox leaves on the host, under its owner's name, so that a sweep can find it.
 
 `<state root>/<pid>-<start time>/` belongs to one owner process: `base/` (the root its sandboxes share) and a directory
-for each sandbox, with `label.json` (owner, holder, time of creation, TTL) and empty mount points.
+for each sandbox, with `label.json` (its holder) and empty mount points. What has no readable owner lives for `TTL`.
 """
 
 import atexit
@@ -9,7 +9,6 @@ import contextlib
 import itertools
 import os
 import shutil
-import time
 from pathlib import Path
 
 import msgspec
@@ -26,12 +25,8 @@ _numbers = itertools.count()
 class Label(msgspec.Struct, kw_only=True):
     """Content of `label.json`."""
 
-    owner_pid: int
-    owner_start: int
-    created: float
-    ttl: float
-    holder_pid: int = -1
-    holder_start: int = -1
+    holder_pid: int
+    holder_start: int
 
 
 def _remove_owner(owner: Path, pid: int) -> None:
@@ -56,7 +51,6 @@ class State:
             atexit.register(_remove_owner, owner, pid)
         state = cls(owner / f"s{next(_numbers)}", identity)
         state.path.mkdir(mode=0o711)
-        state.label()
         return state
 
     @property
@@ -74,12 +68,9 @@ class State:
                 building.rename(base)
         return base
 
-    def label(self, *, holder: int | None = None) -> None:
-        """Write the label."""
-        pid = os.getpid()
-        label = Label(owner_pid=pid, owner_start=start_time(pid) or 0, created=time.time(), ttl=TTL)
-        if holder is not None:
-            label.holder_pid, label.holder_start = holder, start_time(holder) or 0
+    def label(self, *, holder: int) -> None:
+        """Write the label, once the holder runs."""
+        label = Label(holder_pid=holder, holder_start=start_time(holder) or 0)
         (self.path / "label.json").write_bytes(msgspec.json.encode(label))
 
     def remove(self) -> None:

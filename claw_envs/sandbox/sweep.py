@@ -34,7 +34,7 @@ def sweep() -> list[str]:
     """Remove what dead owners left; names of the sandboxes that were removed."""
     removed = []
     for owner in sorted(state_root().iterdir()):
-        if not owner.is_dir() or _alive(owner.name, since=owner.stat().st_mtime):
+        if not owner.is_dir() or _alive(owner):
             continue
         for sandbox in sorted(owner.glob("s*")):
             _kill_holder(sandbox)
@@ -42,16 +42,18 @@ def sweep() -> list[str]:
         shutil.rmtree(owner, ignore_errors=True)
     for group in all_groups():
         with contextlib.suppress(OSError):
-            if not _alive(group.name.removeprefix("claw-envs-"), since=group.stat().st_mtime):
+            if not _alive(group):
                 _kill(list(map(int, (group / "cgroup.procs").read_text().split())))
                 group.rmdir()
     return removed
 
 
-def _alive(name: str, *, since: float) -> bool:
-    match = re.match(r"(\d+)-(\d+)(-|$)", name)
+def _alive(entry: Path) -> bool:
+    match = re.match(r"(\d+)-(\d+)(-|$)", entry.name.removeprefix("claw-envs-"))
     if match is None:
-        return since + TTL > time.time()
+        with contextlib.suppress(FileNotFoundError):  # swept by somebody else meanwhile
+            return entry.stat().st_mtime + TTL > time.time()
+        return False
     return start_time(int(match[1])) == int(match[2])
 
 

@@ -8,8 +8,7 @@ from trainers.policies.base import Completion, Policy, Prompt, Sampling
 from trainers.policies.render import with_hint
 
 HINTS = {
-    "student": "Write it like a quick note to a friend: a few short plain sentences and the result. "
-    "No introduction, no numbered steps, no bold, lists, headings or LaTeX.",
+    "student": "Keep it to one plain sentence and put the quick sum in it.",
     "teacher": "Speak to the student by what they did: say what exactly is right or wrong in their work, "
     "and be warm and encouraging.",
 }

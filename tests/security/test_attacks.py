@@ -17,16 +17,22 @@ def _controllers() -> set[str]:
     return {name for place in places() for name in place.controllers}
 
 
-@pytest.mark.parametrize("link", ["ln -s /etc/hostname target", "ln -s ../../../../../../etc/hostname target"])
-def test_put_and_get_do_not_follow_links_out(fresh: Any, link: str) -> None:
-    host = Path("/etc/hostname").read_bytes()
+@pytest.mark.parametrize("up", ["", "../../../../../.."])
+@pytest.mark.parametrize("user", ["agent", "verifier"])
+def test_put_and_get_do_not_lead_out(fresh: Any, tmp_path: Path, up: str, user: str) -> None:
+    target = tmp_path / "target"
+    target.write_text("host")
     with fresh() as agent:
-        agent(link)
-        assert agent.run(agent.sandbox.get("target")) == b"sandbox\n"
-        agent.run(agent.sandbox.put("target", b"evil"))
-        agent.run(agent.sandbox.put("/app/../../../../../../etc/hostname", b"evil", user="verifier"))
-        assert agent("cat /etc/hostname").output == "evil"
-    assert Path("/etc/hostname").read_bytes() == host
+        agent(f"ln -s {up}{target} link; mkdir -p deep; ln -s {up}{target} deep/link")
+        for name in ("link", "deep/link", f"/app/{up}{target}", f"{up}{target}"):
+            with pytest.raises(FileNotFoundError):
+                agent.run(agent.sandbox.get(name))
+            agent.run(agent.sandbox.put(name, b"evil", user=user))
+            assert agent.run(agent.sandbox.get(name)) == b"evil"
+            agent.run(
+                agent.sandbox.exec(["rm", "-rf", f"/app{target}", str(target), name], timeout=60, user="verifier")
+            )
+    assert target.read_text() == "host"  # the control: it exists, and the name is right
 
 
 def test_a_linked_directory_does_not_lead_out(fresh: Any, tmp_path: Path) -> None:
@@ -85,6 +91,8 @@ def test_filling_the_disk_is_bounded(fresh: Any, place: str) -> None:
         full = agent(f"head -c 100000000 /dev/zero > {place}/fill; stat -c %s {place}/fill")
         assert "No space left on device" in full.output
         assert int(full.output.split()[-1]) <= 16 << 20
+        agent.run(agent.sandbox.stop_agent())
+        agent.run(agent.sandbox.put("/logs/verifier/reward.txt", b"0", user="verifier"))
         agent.run(agent.sandbox.reset())
         shell = agent.run(agent.sandbox.shell())
         assert agent.run(shell.run("echo x > f && cat f", timeout=60)).output == "x\n"
@@ -95,11 +103,13 @@ def test_filling_the_disk_with_empty_files_is_bounded(fresh: Any) -> None:
         many = "import itertools\nfor i in itertools.count(): open(f'/tmp/{i}', 'x').close()"
         result = agent(f'/usr/bin/python3 -c "{many}"')
         assert "No space left on device" in result.output
+        agent.run(agent.sandbox.stop_agent())
+        agent.run(agent.sandbox.put("/logs/verifier/reward.txt", b"0", user="verifier"))
 
 
 def test_nothing_else_is_writable(fresh: Any) -> None:
     with fresh() as agent:
-        for place in ("/dev", "/usr", "/usr/bin", "/proc", "/dev/pts", "/proc/self"):
+        for place in ("/dev", "/usr", "/usr/bin", "/bin", "/etc", "/etc/ssl", "/proc", "/dev/pts", "/proc/self"):
             assert agent(f"touch {place}/x").exit_code != 0, place
 
 
@@ -156,6 +166,39 @@ def test_the_agent_cannot_kill_the_machine(fresh: Any) -> None:
         agent("for p in /proc/[0-9]*; do kill -9 ${p#/proc/}; done")
         agent("true")
         assert agent("echo fine").output.endswith("fine\n")
+
+
+@pytest.mark.parametrize("tree", ["/usr", "/bin", "/lib", "/lib64", "/etc", "/dev", "/proc"])
+def test_what_the_verifier_runs_on_cannot_be_moved_away(fresh: Any, tree: str) -> None:
+    with fresh() as agent:
+        agent("mkdir /tmp/own; touch /tmp/own/x")  # the control: what is the agent's own can be moved
+        assert agent("mv /tmp/own /own").exit_code == 0
+        for attack in (f"mv {tree} /moved", f"rm -r {tree}", f"rmdir {tree}", f"ln -sfn /own {tree}"):
+            agent(attack)
+        result = agent.run(agent.sandbox.exec(["ls", f"{tree}/x"], timeout=60, user="verifier"))
+        assert "cannot access" in result.output
+        assert agent.run(agent.sandbox.exec(["id", "-un"], timeout=60, user="verifier")).output == "root\n"
+
+
+def test_no_code_of_the_agents_gets_into_the_verifiers_programs(fresh: Any) -> None:
+    """The loader's preload list, Python's site hooks, alternatives, start-up files, and what an environment names."""
+    plant = """
+    echo 'print("planted")' > /tmp/plant.py
+    for f in /etc/ld.so.preload /etc/python3*/sitecustomize.py /etc/alternatives/awk /etc/profile /etc/bash.bashrc; do
+      cp /tmp/plant.py $f
+    done
+    site=.local/lib/python3.11/site-packages; mkdir -p ~/$site /root/$site
+    cp /tmp/plant.py ~/$site/usercustomize.py; cp /tmp/plant.py /root/$site/usercustomize.py
+    cp /tmp/plant.py /root/.bashrc
+    export PYTHONSTARTUP=/tmp/plant.py BASH_ENV=/tmp/plant.py LD_PRELOAD=/tmp/plant.py
+    """
+    script = "cd /; awk 'BEGIN {print 1}'; python3 -c 'print(2)'"
+    with fresh() as agent:
+        agent(plant)
+        assert agent("unset LD_PRELOAD; python3 -c ''").output == "planted\n"  # the control: the agent's own is hooked
+        agent.run(agent.sandbox.stop_agent())
+        after = agent.run(agent.sandbox.exec(["bash", "-lc", script], timeout=60, user="verifier"))
+        assert after.output == "1\n2\n"
 
 
 def test_files_of_the_verifier_cannot_be_written_while_the_agent_runs(fresh: Any) -> None:

@@ -67,6 +67,14 @@ def test_opd_is_teacher_minus_old_from_the_first_token_on() -> None:
     assert_allclose(adv.opd([-1.0, -9.0], [-3.0, -1.0], clip=1.5), [1.5, -1.5])
 
 
+def test_the_divergence_is_the_baseline_that_makes_the_expected_advantage_zero() -> None:
+    student, teacher = np.array([0.7, 0.2, 0.1]), np.array([0.1, 0.6, 0.3])
+    kl = float((student * np.log(student / teacher)).sum())
+    advantages = adv.opd(np.log(teacher), np.log(student), divergence=np.full(3, kl))
+    assert_allclose((student * advantages).sum(), 0.0, atol=1e-12)
+    assert_allclose(advantages, np.log(teacher / student) + kl)
+
+
 def test_combined_weighs_both() -> None:
     assert_allclose(adv.combined(-1.0, [2.0, 0.0], binary_weight=0.5, opd_weight=2.0), [3.5, -0.5])
 

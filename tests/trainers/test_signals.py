@@ -58,7 +58,7 @@ def test_which_turns_train(score: float | None, hint: str | None, expected: dict
 
 @pytest.mark.parametrize("signal", ["opd", "combined"])
 def test_distillation_scores_every_token_from_the_first_under_the_hinted_prompt(tiny_model: Path, signal: str) -> None:
-    config, learner, renderer = parts(tiny_model, signal=signal)
+    config, learner, renderer = parts(tiny_model, signal=signal, **{"weights.opd_baseline": "false"})
     prompt = renderer.prompt_ids(with_hint(MESSAGES, "Shorter, please."))
     ids = torch.tensor([[*prompt, 100, 200]])
     with torch.inference_mode():
@@ -69,6 +69,22 @@ def test_distillation_scores_every_token_from_the_first_under_the_hinted_prompt(
     expected = teacher - np.array([-2.0, -3.0]) + (-1.0 if signal == "combined" else 0.0)
     assert_allclose(sequence.advantages, expected, atol=1e-5)
     assert sequence.ids == [10, 11, 12, 100, 200]  # as sampled: the hint is in the teacher's prompt only
+
+
+def test_the_baseline_adds_the_exact_divergence_at_each_position(tiny_model: Path) -> None:
+    config, learner, renderer = parts(tiny_model, signal="opd")
+    learner.model.get_output_embeddings().weight.data *= 3.0  # else a random model's distribution is nearly uniform
+    hinted = renderer.prompt_ids(with_hint(MESSAGES, "Shorter, please."))
+    logs = []
+    with torch.inference_mode():
+        for model, prompt in ((learner.model, [10, 11, 12]), (learner.reference, hinted)):
+            table = model(torch.tensor([[*prompt, 100, 200]])).logits.log_softmax(-1)[0]
+            logs.append(table[len(prompt) - 1 : len(prompt) + 1])
+    kl = (logs[0].exp() * (logs[0] - logs[1])).sum(-1).numpy()
+    teacher = np.array([logs[1][0, 100].item(), logs[1][1, 200].item()])
+    (sequence,) = to_sequences(one_turn(turn("e", 0, hint="Shorter, please.")), config, learner, renderer)
+    assert kl.min() > 0.01
+    assert_allclose(sequence.advantages, teacher - np.array([-2.0, -3.0]) + kl, atol=1e-4)
 
 
 def test_a_verdict_without_a_hint_is_the_score_alone(tiny_model: Path) -> None:

@@ -21,7 +21,7 @@ def opinion(reply: str, task: Task) -> Opinion:
     """What the student thinks of `reply`; `task.metadata["answer"]` is the number in the answer key."""
     ending = looks.last_number(reply)
     machine_made = looks.has_markup(reply) or looks.walks_through(reply) or len(reply.split()) > LONGEST
-    whole = not (looks.is_odd(reply) or looks.is_cut_off(reply))
+    whole = not (looks.is_odd(reply) or looks.is_cut_off(reply)) and ending is not None
     return Opinion(
-        style=whole and not machine_made and looks.shows_one_sum(reply), right=ending == task.metadata["answer"]
+        style=whole and not machine_made and looks.shows_the_sum(reply), right=ending == task.metadata["answer"]
     )

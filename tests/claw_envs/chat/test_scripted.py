@@ -10,7 +10,9 @@ from claw_envs.chat.env import scripted_user
 from claw_envs.chat.personas import student, teacher
 from claw_envs.chat.phrases import phrases
 from claw_envs.chat.problems import load
+from claw_envs.chat.scripted import Mix, make_mix
 from claw_envs.chat.simulator import Reaction
+from claw_envs.core.errors import UserError
 from claw_envs.core.task import Task
 
 BUS = next(task for task in load() if task.id == "student-wp-002")
@@ -19,9 +21,9 @@ NOTE = "18 - 6 = 12 people are still on the bus."
 STEPS = "To find the number, let's subtract 6 from 18."
 
 
-def react(task: Task, reply: str, seed: int) -> Reaction:
+def react(task: Task, reply: str, seed: int, mix: Mix | None = None) -> Reaction:
     async def once() -> Reaction:
-        user = scripted_user(task)
+        user = scripted_user(task, mix)
         assert await user.open(task, rng=np.random.default_rng(seed)) == task.instruction
         return await user.react(reply)
 
@@ -35,6 +37,7 @@ def react(task: Task, reply: str, seed: int) -> Reaction:
         ("18 - 6 = 12, so 12.", "content"),
         ("18 + 6 = 24 people are on the bus.", "wrong"),
         ("There are 12 people on the bus.", "style"),  # no sum
+        ("18 were on the bus and 6 got off, so 12 are left.", "content"),
         (STEPS + " 18 - 6 = 12", "style"),
         ("18 - 6 = **12** people", "style"),
         ("1. 18 - 6 = 12", "style"),
@@ -93,25 +96,36 @@ def test_a_content_student_thanks_or_changes_the_subject_and_leaves() -> None:
     assert all(reaction.content and reaction.done for reaction in reactions)
 
 
-def test_a_wrong_number_is_told_with_the_right_one() -> None:
+def test_a_wrong_number_that_is_noticed_is_told_with_the_right_one() -> None:
     for seed in range(50):
         for reply in ("18 + 6 = 24 people.", "Let's go step by step: 24."):
-            reaction = react(BUS, reply, seed)
+            reaction = react(BUS, reply, seed, Mix(notices=1.0))
             assert not reaction.content
             if reaction.kind in ("wrong", "correction"):
                 assert reaction.text.endswith(("should be 12.", "key says 12."))
                 assert not reaction.done
-    assert react(BUS, "18 + 6 = 24 people.", 1).kind == "wrong"
+    assert react(BUS, "18 + 6 = 24 people.", 1, Mix(notices=1.0)).kind == "wrong"
+
+
+def test_a_student_without_an_answer_key_judges_the_look_alone() -> None:
+    reactions = [react(BUS, "18 + 6 = 24 people.", seed) for seed in range(50)]
+    assert all(reaction.content for reaction in reactions)
+
+
+@pytest.mark.parametrize("shares", [{"praise": 1.0}, {"notices": 1.5}, {"correction": 0.9, "vague": 0.9}])
+def test_a_mix_that_makes_no_sense_is_a_users_mistake(shares: dict[str, float]) -> None:
+    with pytest.raises(UserError, match="mix: "):
+        make_mix(shares)
 
 
 def test_a_right_number_is_not_told() -> None:
-    texts = [react(BUS, STEPS + " That is 12.", seed).text for seed in range(50)]
+    texts = [react(BUS, STEPS + " That is 12.", seed, Mix(notices=1.0)).text for seed in range(50)]
     assert not any("should be" in text or "key says" in text for text in texts)
 
 
 @pytest.mark.parametrize("task", [BUS, WORK])
 def test_every_wording_is_filled_in(task: Task) -> None:
-    texts = [react(task, reply, seed).text for reply in (STEPS, NOTE, "24") for seed in range(100)]
+    texts = [react(task, reply, seed, Mix(notices=0.5)).text for reply in (STEPS, NOTE, "24") for seed in range(100)]
     assert not any("{" in text or "}" in text for text in texts)
 
 

@@ -1,6 +1,7 @@
 import asyncio
 import os
 import signal
+import socket
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -42,11 +43,12 @@ def test_exec_environment(in_sandbox: Runner) -> None:
 def test_exec_stops_what_runs_over_with_its_children(in_sandbox: Runner) -> None:
     async def body(sandbox: NamespaceSandbox) -> tuple[ExecResult, ExecResult]:
         stopped = await sandbox.exec(["sh", "-c", "echo begun; sleep 1000 | cat"], timeout=0.5)
-        return stopped, await sandbox.exec(["pgrep", "-a", "sleep"], timeout=30)
+        gone = "while pgrep sleep > /dev/null; do :; done; echo gone"
+        return stopped, await sandbox.exec(["sh", "-c", gone], timeout=30)
 
     stopped, after = in_sandbox(body)
     assert (stopped.output, stopped.exit_code, stopped.timed_out) == ("begun\n", None, True)
-    assert after.output == ""
+    assert after.output == "gone\n"
 
 
 def test_exec_ends_with_its_command_whatever_holds_its_output(in_sandbox: Runner) -> None:
@@ -257,14 +259,19 @@ def test_a_root_file_system_in_place_of_the_hosts(in_sandbox: Runner, tmp_path_f
 
     async def body(sandbox: NamespaceSandbox) -> list[str]:
         shell = await sandbox.shell()
-        steps = ["cat /etc/issue; ls /", "echo x > /etc/issue && cat /etc/issue", "pwd; echo > f; ls /usr"]
+        steps = [
+            "cat /etc/issue; ls /",
+            "echo x > /etc/issue && cat /etc/issue",
+            "pwd; echo > f; ls /usr",
+            "echo > /usr/bin/x && cat /usr/bin/x; [ -O /usr ] && echo mine",
+        ]
         seen = [(await shell.run(step, timeout=30)).output for step in steps]
         await sandbox.reset()
         return [*seen, (await sandbox.exec(["cat", "/etc/issue"], timeout=30)).output]
 
     seen = in_sandbox(body, rootfs=str(root), workdir="/srv/app")
     assert seen[0].startswith("my own\n")
-    assert seen[1:] == ["x\n", "/srv/app\nbin\nlib\n", "my own\n"]
+    assert seen[1:] == ["x\n", "/srv/app\nbin\nlib\n", "\nmine\n", "my own\n"]
     assert (root / "etc/issue").read_text() == "my own\n"
 
 
@@ -290,3 +297,67 @@ def _minimal_root(root: Path) -> Path:
                 shutil.copy(word, copy)
     (root / "usr/bin/sh").symlink_to("bash")
     return root
+
+
+def test_a_removed_working_directory_costs_nothing_else(in_sandbox: Runner) -> None:
+    async def body(sandbox: NamespaceSandbox) -> list[str]:
+        shell = await sandbox.shell()
+        await shell.run("cd /; rm -rf /app; exit", timeout=30)
+        return [
+            (await shell.run("pwd", timeout=30)).output,
+            (await sandbox.exec(["pwd"], timeout=30)).output,
+            (await sandbox.exec(["pwd"], timeout=30, user="verifier", cwd="/tmp")).output,
+        ]
+
+    assert in_sandbox(body) == ["/\n", "/\n", "/tmp\n"]
+
+
+def test_granted_network_is_the_hosts(in_sandbox: Runner) -> None:
+    async def body(sandbox: NamespaceSandbox) -> ExecResult:
+        return await sandbox.exec(["bash", "-c", f"exec 3<>/dev/tcp/127.0.0.1/{port}"], timeout=30)
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+        assert in_sandbox(body, network="full").exit_code == 0
+        assert in_sandbox(body, network="none").exit_code == 1
+
+
+def test_an_old_bubblewrap_is_the_users_to_upgrade(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    old = tmp_path / "bwrap"
+    old.write_text("#!/bin/sh\necho bubblewrap 0.6.1\n")
+    old.chmod(0o755)
+    monkeypatch.setattr(host, "TOOL_PATH", f"{tmp_path}:{host.TOOL_PATH}")
+    host.tools.cache_clear()
+    try:
+        with pytest.raises(UserError, match=r"0\.8 or newer.*0\.6\.1"):
+            host.tools()
+    finally:
+        host.tools.cache_clear()
+
+
+@pytest.mark.parametrize("argument", ["nul \0 byte", "lone \ud83d surrogate", "x" * 3_000_000])
+def test_an_argument_that_no_program_can_get_is_an_os_error(in_sandbox: Runner, argument: str) -> None:
+    async def body(sandbox: NamespaceSandbox) -> None:
+        with pytest.raises(OSError, match=r"argument|too long"):
+            await sandbox.exec(["echo", argument], timeout=30)
+        with pytest.raises(OSError, match=r"argument|too long"):
+            await sandbox.put(argument, b"")
+
+    in_sandbox(body)
+
+
+def test_a_cancelled_use_leaves_the_sandbox_usable(in_sandbox: Runner) -> None:
+    async def body(sandbox: NamespaceSandbox) -> list[str]:
+        seen = []
+        for use in (sandbox.stop_agent, sandbox.reset, lambda: sandbox.exec(["false"], timeout=30), sandbox.shell):
+            for turns in range(4):
+                task = asyncio.ensure_future(use())
+                for _ in range(turns):
+                    await asyncio.sleep(0)
+                task.cancel()
+                await asyncio.gather(task, return_exceptions=True)
+            await sandbox.reset()
+            seen.append((await sandbox.exec(["pwd"], timeout=30)).output)
+        return seen
+
+    assert in_sandbox(body) == ["/app\n"] * 4

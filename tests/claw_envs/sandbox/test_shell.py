@@ -11,6 +11,8 @@ from claw_envs.sandbox.namespace import NamespaceSandbox
 from claw_envs.sandbox.shell import REPLACED
 
 Runner = Callable[..., Any]
+GONE = "while pgrep sleep > /dev/null; do :; done; echo gone"
+"""What was killed is seen for a moment longer."""
 
 
 def _run(in_sandbox: Runner, *commands: str, timeout: float = 30.0, **spec: Any) -> list[ExecResult]:
@@ -48,6 +50,7 @@ def test_exit_codes_are_reported_and_kept_for_the_next_command(in_sandbox: Runne
         ("", ""),
         ("echo grüße 🦀", "grüße 🦀\n"),
         ("printf '%s' \"$(seq 3)\"", "1\n2\n3"),
+        (": \ud83d; echo lone", "lone\n"),
     ],
 )
 def test_any_text_is_a_command(in_sandbox: Runner, command: str, output: str) -> None:
@@ -94,12 +97,12 @@ def test_a_command_that_runs_over_is_stopped_and_the_state_stays(in_sandbox: Run
     async def body(sandbox: NamespaceSandbox) -> list[ExecResult]:
         shell = await sandbox.shell()
         await shell.run("cd /tmp; x=7", timeout=30)
-        return [await shell.run(command, timeout=0.3), await shell.run("echo $x $PWD; pgrep sleep", timeout=30)]
+        return [await shell.run(command, timeout=0.3), await shell.run(f"echo $x $PWD; {GONE}", timeout=30)]
 
     stopped, after = in_sandbox(body)
     assert (stopped.exit_code, stopped.timed_out) == (None, True)
     assert "longer than 0.3 s" in stopped.output
-    assert after.output == "7 /tmp\n"
+    assert after.output == "7 /tmp\ngone\n"
 
 
 def test_what_ignores_the_interrupt_is_killed(in_sandbox: Runner) -> None:
@@ -107,11 +110,11 @@ def test_what_ignores_the_interrupt_is_killed(in_sandbox: Runner) -> None:
         shell = await sandbox.shell()
         await shell.run("x=7", timeout=30)
         stubborn = "bash -c 'trap \"\" INT TERM; sleep 1000'"
-        return [await shell.run(stubborn, timeout=0.3), await shell.run("echo $x; pgrep sleep", timeout=30)]
+        return [await shell.run(stubborn, timeout=0.3), await shell.run(f"echo $x; {GONE}", timeout=30)]
 
     stopped, after = in_sandbox(body)
     assert stopped.timed_out
-    assert after.output == "7\n"
+    assert after.output == "7\ngone\n"
 
 
 def test_a_shell_that_cannot_be_stopped_is_replaced(in_sandbox: Runner) -> None:
@@ -221,11 +224,11 @@ def test_two_shells_share_files_and_processes_but_not_state(in_sandbox: Runner) 
         await one.run("x=1; echo shared > f; sleep 1000 &", timeout=30)
         seen = await two.run('echo "[$x]" $(cat f) $(pgrep -c sleep)', timeout=30)
         await one.close()
-        return seen, await two.run("pgrep -c sleep", timeout=30)
+        return seen, await two.run(GONE, timeout=30)
 
     seen, after = in_sandbox(body)
     assert seen.output == "[] shared 1\n"
-    assert after.output == "0\n"
+    assert after.output == "gone\n"
 
 
 def test_commands_of_many_shells_run_at_once(in_sandbox: Runner) -> None:
