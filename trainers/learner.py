@@ -18,7 +18,6 @@ from trainers.config import Config
 from trainers.logprobs import divergence, token_logits, token_logprobs
 from trainers.losses import importance_weight, policy_loss
 from trainers.policies.gate import ComputeGate
-from trainers.policies.linear import use_onednn
 from trainers.sequences import Sequence
 
 
@@ -59,7 +58,6 @@ class Learner:
         self.gate = gate
         self.version = 0
         self.lora = config.lora.rank > 0
-        use_onednn(model)
         self.reference = None if self.lora else copy.deepcopy(model).requires_grad_(False).eval()
         self.model = _with_lora(model, config) if self.lora else model
         self.model.train()

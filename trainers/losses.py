@@ -17,6 +17,7 @@ class LossFigures(NamedTuple):
 
     policy: float
     kl: float
+    """NaN without a reference."""
     clip_fraction: float
     tokens: int
 
@@ -105,8 +106,8 @@ def policy_loss(
     loss, clipped = ppo(logprobs, old, advantages, clip_low=clip_low, clip_high=clip_high, dual_clip=dual_clip)
     if weight is not None:
         loss = loss * weight[keep]
-    kl = k3(logprobs, reference[keep]) if reference is not None else torch.zeros_like(loss)
-    per_token = loss + kl_coef * kl
+    kl = k3(logprobs, reference[keep]) if reference is not None else None
+    per_token = loss if kl is None else loss + kl_coef * kl
     if aggregation == "token":
         total = per_token.sum() / (denominator or len(per_token))
     else:

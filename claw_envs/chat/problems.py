@@ -1,8 +1,8 @@
 """Loads chat tasks: our own word problems, GSM8K from the hub, or a local JSON-lines or parquet file.
 
 A source is written `PERSONA:SET`, either half may be left out. PERSONA is `student` (default) or `teacher`; SET is
-`train` (default), `heldout`, `gsm8k` (the hub's test split), `gsm8k-train`, or the path of a file whose rows hold
-`question` and `answer` (a number, or a GSM8K solution that ends in `#### 42`).
+`train` (default), `dev` (for tuning), `heldout` (for scoring), `gsm8k` (the hub's test split), `gsm8k-train`, or the
+path of a file whose rows hold `question` and `answer` (a number, or a GSM8K solution that ends in `#### 42`).
 """
 
 import re
@@ -53,13 +53,13 @@ def number_of(answer: Any) -> float:
 
 
 def _rows(name: str) -> Iterable[dict[str, Any]]:
-    if name in ("train", "heldout"):
+    if name in ("train", "dev", "heldout"):
         return [row for row in _json_lines(builtin("chat") / "problems.jsonl") if row["split"] == name]
     if name in ("gsm8k", "gsm8k-train"):
         return _hub("train" if name.endswith("train") else "test")
     path = Path(name)
     if not path.is_file():
-        raise UserError(f"no chat task set {name!r}: name train, heldout, gsm8k, gsm8k-train or an existing file")
+        raise UserError(f"no chat task set {name!r}: name train, dev, heldout, gsm8k, gsm8k-train or an existing file")
     return _parquet(path) if path.suffix == ".parquet" else _json_lines(path)
 
 

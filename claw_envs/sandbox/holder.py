@@ -135,7 +135,7 @@ class Holder:
             self._number += 1  # a late reply to a command that was cancelled is not this one's
             self._replies.clear()
             self._waiting = waiting = asyncio.get_running_loop().create_future()
-            text = f"{{ {script}\n}} </dev/null 2>&1; printf '\\0{self._number} %s\\0' $?"
+            text = f"{{ {script}\n}} </dev/null 2>&1; printf '\\0%s %s\\0' {self._number} $?"
             try:
                 async with asyncio.timeout(timeout):
                     await self._send_line(text)

@@ -10,7 +10,7 @@ import torch
 from transformers import DynamicCache
 
 from trainers.policies.base import Sampling
-from trainers.policies.linear import pack_weights
+from trainers.policies.linear import serve_weights
 from trainers.policies.prefixes import Layers, PrefixCache
 from trainers.policies.sampling import draw
 from trainers.policies.slots import SlotCache
@@ -86,11 +86,8 @@ class Batch:
         self.drop_finished(version)
 
     def install(self, state: Mapping[str, Any]) -> None:
-        """Copy new weights into the model. Rows keep the keys and values that the old ones gave."""
-        own = self._model.state_dict()
-        for name, tensor in state.items():
-            own[name].copy_(tensor)
-        pack_weights(self._model)
+        """Put new weights into the model. Rows keep the keys and values that the old ones gave."""
+        serve_weights(self._model, state)
         self._prefixes.clear()
 
     def drop_finished(self, version: int) -> None:

@@ -17,7 +17,7 @@ from claw_envs.core.errors import InfrastructureError
 from trainers.logprobs import token_logprobs
 from trainers.policies.batch import Batch, Row
 from trainers.policies.gate import ComputeGate
-from trainers.policies.linear import pack_weights
+from trainers.policies.linear import serve_weights
 from trainers.policies.model import configure_torch
 
 _TOKENS = 1024  # of one round of prefills or one scoring micro-batch: bounds memory and how long decoding stands still
@@ -92,7 +92,7 @@ class Engine:
         try:
             configure_torch(self._threads)
             with torch.inference_mode():
-                pack_weights(self._model)
+                serve_weights(self._model)
                 while self._wait():
                     self._run()
         except BaseException as error:  # its traceback goes to everyone who waits

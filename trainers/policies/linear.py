@@ -7,6 +7,8 @@ torch offers this to its own compiler only, so the operators' names are private:
 CPU, everything stays as it was.
 """
 
+from collections import Counter
+from collections.abc import Mapping
 from typing import Any
 
 import torch
@@ -21,6 +23,10 @@ class OneDNNLinear(nn.Linear):
 
     packed: torch.Tensor | None = None
     """The weight in oneDNN's layout, used where no gradient is wanted; stale once the weight changes."""
+
+    def pack(self, weight: torch.Tensor) -> None:
+        """Serve `weight` from now on."""
+        self.packed = torch.ops.mkldnn._reorder_linear_weight(weight.detach().contiguous(), _PACKED_ROWS)
 
     def forward(self, input: torch.Tensor) -> torch.Tensor:
         """See `nn.Linear.forward`."""
@@ -65,11 +71,33 @@ def use_onednn(model: nn.Module) -> bool:
     return True
 
 
-def pack_weights(model: nn.Module) -> None:
-    """Pack the weights of every `OneDNNLinear` for serving; again after each change. Takes their memory once more."""
-    for module in model.modules():
-        if isinstance(module, OneDNNLinear):
-            module.packed = torch.ops.mkldnn._reorder_linear_weight(module.weight.detach(), _PACKED_ROWS)
+def serve_weights(model: nn.Module, state: Mapping[str, torch.Tensor] | None = None) -> None:
+    """Put weights in place for serving: packed where oneDNN takes them, copied elsewhere.
+
+    The plain form of a packed weight is let go, unless another layer needs it (a tied embedding): from then on the
+    model can only serve, and new weights come by this function alone.
+
+    Args:
+        model: served without gradients.
+        state: new weights by their name in the state dict, all or some; None packs the model's own.
+    """
+    weights = dict(model.named_parameters(remove_duplicate=False))
+    uses = Counter(map(id, weights.values()))
+    linears = {f"{name}.weight": each for name, each in model.named_modules() if isinstance(each, OneDNNLinear)}
+    alone = {name: linear for name, linear in linears.items() if uses[id(linear.weight)] == 1}
+    own = model.state_dict()
+    with torch.no_grad():
+        for name, tensor in (own if state is None else state).items():
+            if name in alone:
+                alone[name].pack(tensor)
+                alone[name].weight = nn.Parameter(tensor.new_empty(0), requires_grad=False)
+            elif state is not None:
+                own[name].copy_(tensor)
+        for name in linears.keys() - alone.keys():
+            linears[name].pack(weights[name])
+        if state is None:  # a loaded checkpoint stays mapped as a whole while one tensor lies in it
+            for parameter in model.parameters():
+                parameter.data = parameter.data.clone()
 
 
 def _product(x: torch.Tensor, weight: torch.Tensor, bias: torch.Tensor | None = None) -> torch.Tensor:

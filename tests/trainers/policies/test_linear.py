@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from trainers.policies.linear import OneDNNLinear, pack_weights, use_onednn
+from trainers.policies.linear import OneDNNLinear, serve_weights, use_onednn
 
 
 @pytest.fixture
@@ -41,22 +41,37 @@ def test_frozen_weights_get_no_gradient(pair: tuple[nn.Module, nn.Module]) -> No
     assert [parameter.grad is None for parameter in other.parameters()] == [True, True, False]
 
 
-def test_packed_weights_serve_and_follow_a_change(pair: tuple[nn.Module, nn.Module]) -> None:
+def test_served_weights_follow_each_change(pair: tuple[nn.Module, nn.Module]) -> None:
     plain, other = pair
     x = torch.randn(7, 24)
-    for change in (1.0, 2.0):
-        with torch.no_grad():
-            for model in pair:
-                model[0].weight.mul_(change)
-            pack_weights(other)
+    serve_weights(other)
+    with torch.no_grad():
+        for _ in range(2):
             for rows in (x, x[:1], x.reshape(7, 1, 24)):
                 torch.testing.assert_close(other(rows), plain(rows))
+            plain[0].weight.mul_(2.0)
+            plain[0].bias.add_(1.0)
+            serve_weights(other, plain.state_dict())
 
 
-def test_state_dict_is_the_same(pair: tuple[nn.Module, nn.Module]) -> None:
+def test_names_stay_and_the_plain_form_of_a_packed_weight_goes(pair: tuple[nn.Module, nn.Module]) -> None:
     plain, other = pair
-    pack_weights(other)
+    serve_weights(other)
     assert list(other.state_dict()) == list(plain.state_dict())
+    assert other[0].weight.numel() == 0
+    assert other[0].bias.shape == plain[0].bias.shape
+
+
+def test_a_weight_that_another_layer_shares_stays() -> None:
+    embedding, head = nn.Embedding(11, 8), nn.Linear(8, 11, bias=False)
+    head.weight = embedding.weight
+    model = nn.Sequential(embedding, head)
+    use_onednn(model)
+    new = torch.randn(11, 8)
+    with torch.no_grad():
+        serve_weights(model)
+        serve_weights(model, {"0.weight": new})
+        torch.testing.assert_close(model(torch.tensor([3])), (new[3] @ new.T).unsqueeze(0))
 
 
 def test_other_number_formats_are_left_alone() -> None:
