@@ -113,5 +113,10 @@ def policy_loss(
     else:
         _, position, counts = torch.unique(sequence, return_inverse=True, return_counts=True)
         total = (per_token / counts[position]).sum() / (denominator or len(counts))
-    figures = LossFigures(loss.mean().item(), kl.mean().item(), clipped.to(torch.float32).mean().item(), len(per_token))
+    figures = LossFigures(
+        loss.mean().item(),
+        float("nan") if kl is None else kl.mean().item(),
+        clipped.to(torch.float32).mean().item(),
+        len(per_token),
+    )
     return total, figures
