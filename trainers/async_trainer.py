@@ -36,7 +36,7 @@ from trainers.run import RunDirectory
 from trainers.signals import to_sequences
 from trainers.store import Store, Unit
 
-PREFIX_TOKENS = 4096
+PREFIX_TOKENS = 2048
 """Kept by the serving side for prompts that continue each other: about 50 kB each with SmolLM2."""
 COUNTERS = ("turns_served", "turns_judged", "judge_failed", "aborted")
 Result = TypeVar("Result")

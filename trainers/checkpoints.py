@@ -9,6 +9,9 @@ import torch
 
 from trainers.learner import Learner
 
+SHARD = "100MB"
+"""Weights are copied once more while they are written, a shard at a time."""
+
 
 def save(directory: Path, learner: Learner, tokenizer: Any, *, units: dict[str, int], keep: int) -> Path:
     """Write `directory/vNNNN` and drop all but the latest `keep`.
@@ -22,7 +25,7 @@ def save(directory: Path, learner: Learner, tokenizer: Any, *, units: dict[str, 
     partial.mkdir(parents=True)
     model = learner.model.get_base_model() if learner.lora else learner.model
     model.config.save_pretrained(partial)
-    model.save_pretrained(partial, state_dict={k: v.contiguous() for k, v in learner.state().items()})
+    model.save_pretrained(partial, state_dict=learner.state(), max_shard_size=SHARD)
     tokenizer.save_pretrained(partial)
     trained = {name: tensor for name, tensor in learner.model.named_parameters() if tensor.requires_grad}
     extra = {"optimizer": learner.optimizer.state_dict(), "steps": learner.steps}

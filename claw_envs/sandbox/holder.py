@@ -56,6 +56,7 @@ class Holder:
 
         Raises:
             UserError: if this host does not allow them.
+            InfrastructureError: if it is too busy to answer.
         """
         tool = tools()
         command = [tool["unshare"], "-U", "-m", "-p", "-i", "-u", *([] if self._network else ["-n"])]
@@ -82,7 +83,10 @@ class Holder:
             self._map_ids(self._child.pid)
             await self._send_line(f"exec {tool['bash']} --norc --noprofile")  # only now an exec makes it root inside
         except (InfrastructureError, OSError) as error:
+            busy = isinstance(error, InfrastructureError) and self._child.alive
             await self.close()
+            if busy:
+                raise
             raise UserError(f"{NAMESPACES_FIX} ({str(error).strip()})") from error
         self.pid = children(self._child.pid)[0]
         await self._loopback()
@@ -159,7 +163,7 @@ class Holder:
 
     def _feed(self, data: bytes) -> None:
         self._replies += data
-        end = re.search(rb"\0%d \d+\0$" % self._number, self._replies)
+        end = re.search(rb"\x00%d \d+\x00$" % self._number, self._replies)
         if end and self._waiting is not None and not self._waiting.done():
             self._waiting.set_result(end[0].decode())
 

@@ -27,7 +27,7 @@ def config_of(model: Path, **overrides: str) -> Config:
         "rollout.parallel": "4",
         "checkpoint.keep": "100",
     }
-    return load_config("chat", None, small | overrides)
+    return load_config(None, None, small | overrides)
 
 
 def rows(run: Path) -> list[dict[str, str]]:
@@ -119,6 +119,16 @@ def test_grouped_signals_train_on_whole_groups(tiny_model: Path, tmp_path: Path,
     train(config_of(tiny_model, signal=name, updates="2", **{"rollout.group_size": "2"}), tmp_path)
     assert [row["samples"] for row in rows(tmp_path)] == ["4", "4"]
     assert len(units(tmp_path)) >= 4
+
+
+def test_step_index_trains_in_real_sandboxes(tiny_model: Path, tmp_path: Path) -> None:
+    small = {"env.max_steps": "2", "rollout.group_size": "2", "updates": "2"}
+    config = config_of(tiny_model, family="terminal", signal="step_index", **small)
+    train(config, tmp_path)
+    assert [row["samples"] for row in rows(tmp_path)] == ["4", "4"]
+    assert [row["aborted"] for row in rows(tmp_path)] == ["0", "0"]
+    lines = [json.loads(line) for path in sorted((tmp_path / "records").iterdir()) for line in path.open()]
+    assert {line["turn"]["observation"]["role"] for line in lines} <= {"tool", "environment"}
 
 
 def test_an_unknown_environment_argument_is_a_users_mistake(tiny_model: Path, tmp_path: Path) -> None:
