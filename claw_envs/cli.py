@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperGroup
 
-from claw_envs.core.errors import UserError
+from claw_envs.core.errors import InfrastructureError, UserError
 from claw_envs.lookup import lookup
 from claw_envs.lookup import trainer as find_trainer
 
@@ -29,16 +29,12 @@ Settings = Annotated[list[str] | None, typer.Option("--set", metavar="KEY=VALUE"
 
 
 def main() -> None:
-    """Entry point: a user's mistake is one line on stderr and exit code 2, a bug keeps its traceback."""
+    """Entry point: one line on stderr for a user's mistake (exit code 2) and for broken infrastructure (1)."""
     try:
         app()
-    except UserError as error:
-        sys.exit(_complaint(error))
-
-
-def _complaint(error: UserError) -> int:
-    sys.stderr.write(f"claw: {error}\n")
-    return 2
+    except (UserError, InfrastructureError) as error:
+        sys.stderr.write(f"claw: {error}\n")
+        sys.exit(2 if isinstance(error, UserError) else 1)
 
 
 def pairs(settings: list[str] | None) -> dict[str, str]:

@@ -17,17 +17,23 @@ def lookup(dotted: str, *, extra: str) -> Any:
         extra: the installation extra that brings what it imports.
 
     Raises:
-        UserError: if a package that it needs is not installed, or the module has no such name.
+        UserError: if it is not written so, there is no such module or name, or a package that it needs is missing.
     """
     module, _, name = dotted.partition(":")
+    if not all(part.isidentifier() for part in [*module.split("."), name]):
+        raise UserError(f"{dotted!r}: write module:name, as in my_package.my_module:my_function")
     try:
-        return getattr(import_module(module), name)
+        found = import_module(module)
     except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] in _OURS:
+        missing = error.name or ""
+        if f"{module}.".startswith(f"{missing}."):
+            raise UserError(f"{dotted}: there is no module {missing}") from error
+        if missing.partition(".")[0] in _OURS:
             raise  # a bug, not a missing installation
-        raise UserError(f'{error.name} is not installed: pip install "claw-envs[{extra}]"') from error
-    except AttributeError as error:
-        raise UserError(f"{dotted}: {error}") from error
+        raise UserError(f'{dotted} needs {missing}: pip install "claw-envs[{extra}]"') from error
+    if not hasattr(found, name):
+        raise UserError(f"{dotted}: {module} has no {name}")
+    return getattr(found, name)
 
 
 def trainer(name: str) -> str:

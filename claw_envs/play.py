@@ -9,9 +9,7 @@ from typing import Any
 import msgspec
 
 from claw_envs.core.env import ClawEnv
-from claw_envs.core.errors import UserError
-from claw_envs.families import family
-from claw_envs.lookup import lookup
+from claw_envs.families import make_env
 
 _HELP = "Type a message; a line with a single '.' sends it. Ctrl-C, or Ctrl-D with nothing typed, ends."
 
@@ -22,22 +20,14 @@ def play(name: str, *, task: str | None, source: str | None, seed: int | None, s
     Raises:
         UserError: unknown family, task, set or constructor argument.
     """
-    env = _make(name, settings | ({"tasks": source} if source else {}))
+    arguments = {key: _value(text) for key, text in settings.items()} | ({"tasks": source} if source else {})
+    env = make_env(name, arguments, said="--set")
     try:
         _episode(env, task=task, seed=seed)
     except KeyboardInterrupt:
         print("\nended")
     finally:
         env.close()
-
-
-def _make(name: str, settings: dict[str, str]) -> ClawEnv:
-    env_class = lookup(family(name).env, extra=name)
-    try:
-        env: ClawEnv = env_class(**{key: _value(text) for key, text in settings.items()})
-    except TypeError as error:
-        raise UserError(f"--set, for the {name} environment: {error}") from error
-    return env
 
 
 def _value(text: str) -> Any:

@@ -10,9 +10,10 @@ from typing import Any
 
 import msgspec
 
+from claw_envs.core.endpoints import is_endpoint
 from claw_envs.core.errors import UserError
 from evals.benchmark import Options
-from evals.models import is_endpoint, open_policy
+from evals.models import open_policy
 from evals.results import EpisodeResult, Summary
 from evals.runner import SUMMARY, run_benchmark
 

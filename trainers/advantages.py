@@ -19,18 +19,20 @@ CONSTANT = 1e-12
 
 
 def step_rewards(outcome: float, scores: Sequence[float | None], *, process_weight: float = 1.0) -> Floats:
-    """Reward of each step: R_it = o_i + w * r_it.
+    """Reward of each step: R_it = o_i + w mean_j r_itj over the votes j that could be read. Source: OpenClaw-RL.
 
     Args:
         outcome: o_i, the episode's outcome.
-        scores: r_it, each step's judge score (already the mean of its valid votes); None where the judge abstained,
-            which leaves the outcome alone.
+        scores: each step's mean of its valid votes; None where the judge abstained, which leaves the outcome alone;
+            NaN where the judge could not be asked, which leaves the step out.
         process_weight: w, 0 for outcome only.
 
     Returns:
         Array of shape (steps,).
     """
-    return np.array([outcome + process_weight * (score or 0.0) for score in scores], dtype=np.float64)
+    if process_weight == 0:
+        return np.full(len(scores), outcome, dtype=np.float64)
+    return np.array([outcome + process_weight * (0.0 if score is None else score) for score in scores], np.float64)
 
 
 def step_index(groups: Sequence[str], steps: ArrayLike, rewards: ArrayLike) -> Floats:

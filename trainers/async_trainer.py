@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from claw_envs.core.errors import UserError
+from claw_envs.core.errors import InfrastructureError, UserError
 from claw_envs.lookup import lookup
 from trainers import checkpoints
 from trainers.collector import Collector
@@ -25,7 +25,7 @@ from trainers.learner import Learner, UpdateFigures
 from trainers.memory import share_heaps
 from trainers.metrics import MetricsWriter
 from trainers.pacer import Pacer
-from trainers.plugins import make_env, make_judge
+from trainers.plugins import close_judge, make_env, make_judge
 from trainers.policies.base import Prompt
 from trainers.policies.embedded import EmbeddedPolicy
 from trainers.policies.gate import ComputeGate
@@ -51,14 +51,13 @@ def train(config: Config, run: Path, *, resume: bool = False) -> None:
         resume: go on from the last checkpoint, repeating later updates with the samples they had.
 
     Raises:
-        UserError: for settings or a directory that cannot work.
+        UserError: for settings or a directory that cannot work; nothing has been written then.
+        InfrastructureError: if environments or policy stay broken; the run can be resumed.
     """
     share_heaps()
-    directory = RunDirectory(run, resume=resume)
-    directory.write_config(config)
     try:
-        asyncio.run(AsyncTrainer(config, directory).run())
-    except* UserError as group:
+        asyncio.run(AsyncTrainer(config, RunDirectory(run, resume=resume)).run())
+    except* (UserError, InfrastructureError) as group:
         raise _first(group) from None
 
 
@@ -81,10 +80,16 @@ class AsyncTrainer:
     """One run."""
 
     def __init__(self, config: Config, directory: RunDirectory) -> None:
+        """Put the parts together, those that a user's mistake can break first."""
         self.config, self.directory = config, directory
+        self.evaluate = lookup(config.eval.function, extra="train") if config.eval.function else None
+        self.judge = make_judge(config.judge)
+        envs = [make_env(config) for _ in range(config.rollout.parallel)]
         gate = ComputeGate()
-        self._learner_thread = ThreadPoolExecutor(1, "learner", configure_torch, (config.threads,))
-        path = resolve_model(config.model)
+        model, self.tokenizer = load_model(resolve_model(config.model), device=config.device)
+        self.learner = Learner(model, config, gate)
+        saved = checkpoints.complete(directory.checkpoints)
+        self._trained = checkpoints.restore(saved[-1], self.learner) if saved else {}
         self.policy = EmbeddedPolicy.load(
             config.model,
             threads=config.threads,
@@ -93,21 +98,16 @@ class AsyncTrainer:
             device=config.device,
             prefix_tokens=PREFIX_TOKENS,
         )
-        model, self.tokenizer = load_model(path, device=config.device)
-        self.learner = Learner(model, config, gate)
-        saved = checkpoints.complete(directory.checkpoints)
-        self._trained = checkpoints.restore(saved[-1], self.learner) if saved else {}
+        self._learner_thread = ThreadPoolExecutor(1, "learner", configure_torch, (config.threads,))
+        directory.write_config(config)
         self.store = Store(directory.store)
         self.records = RecordWriter(directory.records)
         self.metrics = MetricsWriter(directory.root)
         self.metrics.rewind(self.learner.version)
         capacity = (config.rollout.max_staleness + 1) * config.batch_size
-        self.pacer = Pacer(capacity, held=self.store.queued(self.learner.version))
-        self.judging = JudgeLoop(make_judge(config.judge), workers=config.judge.workers, capacity=capacity)
-        self.collector = Collector(
-            lambda: make_env(config), self.policy, self.judging, self.store, self.pacer, self.records, config
-        )
-        self.evaluate = lookup(config.eval.function, extra="train") if config.eval.function else None
+        self.pacer = Pacer(capacity, queued=self.store.queued(self.learner.version))
+        self.judging = JudgeLoop(self.judge, workers=config.judge.workers, capacity=capacity)
+        self.collector = Collector(envs, self.policy, self.judging, self.store, self.pacer, self.records, config)
         before = self.metrics.latest()
         self._earlier = {name: int(before.get(name, 0)) for name in COUNTERS}
         self._since = time.perf_counter()
@@ -116,22 +116,30 @@ class AsyncTrainer:
 
     async def run(self) -> None:
         """Run the loops until the last update, or until one of them fails."""
+        try:
+            with Progress(self.config.updates) as self.progress:
+                await self._run_loops()
+        finally:
+            await asyncio.to_thread(self._learner_thread.shutdown)
+            await self.policy.aclose()
+            await close_judge(self.judge)
+            self.records.close()
+            self.metrics.close()
+            self.store.close()
+
+    async def _run_loops(self) -> None:
         version = self.learner.version
         if version:
-            await self.policy.update_weights(self.learner.state(), version)
-        with Progress(self.config.updates) as self.progress:
-            learn = asyncio.create_task(self._learn())
-            loops = [learn, asyncio.create_task(self.judging.run()), asyncio.create_task(self.collector.run())]
-            reporter = asyncio.create_task(self._report())
+            await self.policy.update_weights(await self.in_learner(self.learner.state), version)
+        learn = asyncio.create_task(self._learn())
+        loops = [learn, asyncio.create_task(self.judging.run()), asyncio.create_task(self.collector.run())]
+        reporter = asyncio.create_task(self._report())
+        try:
             done, _ = await asyncio.wait(loops, return_when=asyncio.FIRST_COMPLETED)
+        finally:
             for loop in (*loops, reporter):
                 loop.cancel()
             await asyncio.gather(*loops, reporter, return_exceptions=True)
-        self._learner_thread.shutdown()
-        await self.policy.aclose()
-        self.records.close()
-        self.metrics.close()
-        self.store.close()
         for loop in done:
             loop.result()
 
@@ -144,18 +152,16 @@ class AsyncTrainer:
 
     async def _learn(self) -> None:
         config = self.config
-        if self.learner.version == 0:
-            await self._score()
+        await self._score()
         for version in range(self.learner.version + 1, config.updates + 1):
             units = await self._batch(version)
             figures, staleness = await self.in_learner(self._update, units, version)
-            await self.policy.update_weights(self.learner.state(), version)
-            self.pacer.release(sum(unit.samples for unit in units))
+            await self.policy.update_weights(await self.in_learner(self.learner.state), version)
+            self.pacer.train(sum(unit.samples for unit in units))
+            self._write(figures, staleness, units)
             if version % config.checkpoint.every == 0 or version == config.updates:
                 await self.in_learner(self._save)
-            self._write(figures, staleness, units)
-            if version % config.eval.every == 0 or version == config.updates:
-                await self._score()
+            await self._score()
 
     async def _batch(self, version: int) -> list[Unit]:
         while True:
@@ -176,11 +182,13 @@ class AsyncTrainer:
         checkpoints.save(self.directory.checkpoints, self.learner, self.tokenizer, units=self._trained, keep=keep)
 
     async def _score(self) -> None:
-        if self.evaluate is None:
+        """Score the weights where that is due and was not done before a restart."""
+        version = self.learner.version
+        due = version % self.config.eval.every == 0 or version == self.config.updates
+        if self.evaluate is None or not due or self.metrics.scored(version):
             return
-        reference = ReferenceScorer(self)
-        scores = await self.evaluate(self.policy, reference=reference, **self.config.eval.options)
-        self.metrics.score({"version": self.learner.version, "time_s": self._time()} | scores)
+        scores = await self.evaluate(self.policy, reference=ReferenceScorer(self), **self.config.eval.options)
+        self.metrics.score({"version": version, "time_s": self._time()} | scores)
         self.progress.show(**{name: value for name, value in scores.items() if name == "score"})
 
     # --- what is shown and kept ---------------------------------------------------------------------------------
@@ -190,7 +198,7 @@ class AsyncTrainer:
         row = {
             "version": self.learner.version,
             "time_s": self._time(),
-            "samples": sum(unit.samples for unit in units),
+            "samples": sum(len(unit.episodes) for unit in units),
             "reward_mean": float(np.mean(rewards)) if rewards else float("nan"),
             "reward_std": float(np.std(rewards)) if rewards else float("nan"),
             **figures._asdict(),
@@ -212,7 +220,7 @@ class AsyncTrainer:
         return {
             "turns_served": self._earlier["turns_served"] + self.collector.turns_served,
             "turns_judged": self._earlier["turns_judged"] + self.judging.judged,
-            "turns_queued": self.store.queued(self.learner.version),
+            "turns_queued": self.pacer.queued,
             "judge_failed": self._earlier["judge_failed"] + self.judging.failed,
             "aborted": self._earlier["aborted"] + self.collector.aborted,
         }
@@ -237,9 +245,8 @@ class AsyncTrainer:
         return time.perf_counter() - self._begun
 
 
-def _first(group: BaseExceptionGroup[UserError]) -> UserError:
+def _first(group: BaseExceptionGroup[BaseException]) -> BaseException:
     error: BaseException = group
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
-    assert isinstance(error, UserError)
     return error

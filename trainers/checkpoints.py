@@ -7,6 +7,7 @@ from typing import Any
 
 import torch
 
+from claw_envs.core.errors import UserError
 from trainers.learner import Learner
 
 SHARD = "100MB"
@@ -42,11 +43,16 @@ def save(directory: Path, learner: Learner, tokenizer: Any, *, units: dict[str, 
 
 def complete(directory: Path) -> list[Path]:
     """Checkpoints that were written to the end, oldest first."""
-    return sorted(path for path in directory.glob("v[0-9]*") if path.name[1:].isdigit())
+    found = [path for path in directory.glob("v[0-9]*") if path.name[1:].isdigit()]
+    return sorted(found, key=lambda path: int(path.name[1:]))
 
 
 def restore(path: Path, learner: Learner) -> dict[str, int]:
-    """Put weights, optimizer and version of a checkpoint into `learner`. Returns its `units`."""
+    """Put weights, optimizer and version of a checkpoint into `learner`. Returns its `units`.
+
+    Raises:
+        UserError: if the checkpoint is of another model.
+    """
     from safetensors.torch import load_file
 
     extra = torch.load(path / "trainer.pt", weights_only=True)
@@ -56,8 +62,11 @@ def restore(path: Path, learner: Learner) -> dict[str, int]:
         weights: dict[str, torch.Tensor] = {}
         for shard in sorted(path.glob("*.safetensors")):
             weights |= load_file(shard)
-        learner.model.load_state_dict(weights, strict=False)
+        missing, unexpected = learner.model.load_state_dict(weights, strict=False)
         learner.model.tie_weights()
+        tied = set(getattr(learner.model, "_tied_weights_keys", None) or ())
+        if unexpected or set(missing) - tied:
+            raise UserError(f"{path}: not a checkpoint of this model: {', '.join([*unexpected, *missing][:3])}")
     learner.optimizer.load_state_dict(extra["optimizer"])
     learner.steps = extra["steps"]
     ledger = json.loads((path / "trainer.json").read_text())

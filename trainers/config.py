@@ -204,6 +204,7 @@ def _check(config: Config) -> None:
         "optim.minibatches": config.optim.minibatches,
         "optim.microbatch": config.optim.microbatch,
         "generation.max_new_tokens": config.generation.max_new_tokens,
+        "eval.every": config.eval.every,
         "checkpoint.every": config.checkpoint.every,
         "checkpoint.keep": config.checkpoint.keep,
     }
@@ -212,12 +213,20 @@ def _check(config: Config) -> None:
             raise UserError(f"{key} must be at least 1, got {number}")
     if config.generation.temperature <= 0:
         raise UserError("generation.temperature must be above 0: a greedy policy gives no gradient")
-    for key, number in {"updates": config.updates, "rollout.max_staleness": config.rollout.max_staleness}.items():
+    natural = {
+        "updates": config.updates,
+        "rollout.max_staleness": config.rollout.max_staleness,
+        "rollout.abort_retries": config.rollout.abort_retries,
+        "lora.rank": config.lora.rank,
+    }
+    for key, number in natural.items():
         if number < 0:
             raise UserError(f"{key} must be at least 0, got {number}")
-    if config.grouped and config.rollout.group_size > config.batch_size:
+    if config.grouped and config.batch_size % config.rollout.group_size:
         raise UserError(
-            f"rollout.group_size {config.rollout.group_size} does not fit in batch_size {config.batch_size}"
+            f"batch_size {config.batch_size} must be a multiple of rollout.group_size {config.rollout.group_size}"
         )
+    if config.loss.importance_cap is not None and config.loss.importance_cap <= 0:
+        raise UserError(f"loss.importance_cap must be above 0, got {config.loss.importance_cap}")
     if config.judge.kind == "prm" and not (config.judge.base_url and config.judge.model):
         raise UserError("judge.kind prm needs judge.base_url and judge.model, an OpenAI-compatible endpoint")

@@ -60,7 +60,7 @@ class Learner:
         self.lora = config.lora.rank > 0
         self.reference = None if self.lora else copy.deepcopy(model).requires_grad_(False).eval()
         self.model = _with_lora(model, config) if self.lora else model
-        self.model.train()
+        self.model.eval()  # dropout would make the trainer's log-probs differ from the sampler's
         optim = config.optim
         self.optimizer = torch.optim.AdamW(
             [parameter for parameter in self.model.parameters() if parameter.requires_grad],

@@ -56,6 +56,10 @@ class MetricsWriter:
         rows = self._tables[METRICS].rows()
         return {name: float(cell) for name, cell in rows[-1].items() if cell} if rows else {}
 
+    def scored(self, version: int) -> bool:
+        """Whether there is an evaluation of `version`."""
+        return any(float(row["version"]) == version for row in self._tables[SCORES].rows())
+
     def close(self) -> None:
         """Flush and close; may be called again."""
         self._board.close()

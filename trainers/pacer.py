@@ -1,27 +1,54 @@
 """Staleness is bounded at admission, not by throwing work away.
 
-In flight plus queued never exceeds (max_staleness + 1) x batch_size samples, so that what is being sampled now is
-trained at most `max_staleness` updates later.
+A sample that is admitted while the policy has version v is trained at most `max_staleness` updates later than the first
+that could train it, however slow it is: samples are trained in the order of their acceptance, so what is admitted after
+it must not fill more than `max_staleness` further batches while it is in flight.
 """
 
 import asyncio
 from collections import deque
+from typing import NamedTuple
+
+
+class Ticket(NamedTuple):
+    """Admission of some samples; held until they are accepted into the queue or let go."""
+
+    number: int
+    samples: int
+    trained: int
+    """Samples trained when it was given."""
 
 
 class Pacer:
-    """First come, first served slots for samples, held from admission until the sample is trained or let go."""
+    """First come, first served admission: accepted + in flight <= trained when the oldest was admitted + capacity.
 
-    def __init__(self, capacity: int, *, held: int = 0) -> None:
+    Without stragglers that is: in flight + queued <= capacity. For one event loop.
+    """
+
+    def __init__(self, capacity: int, *, queued: int = 0) -> None:
         """
         Args:
-            capacity: largest number of samples in flight plus queued.
-            held: samples already queued (from the store, after a restart); may exceed the capacity.
+            capacity: (max_staleness + 1) x batch size, in samples.
+            queued: samples accepted before a restart and not yet trained.
         """
         self.capacity = capacity
-        self.held = held
-        self._waiting: deque[tuple[int, asyncio.Future[None]]] = deque()
+        self._accepted = queued
+        self._trained = 0
+        self._flying: dict[int, Ticket] = {}
+        self._waiting: deque[tuple[int, asyncio.Future[Ticket]]] = deque()
+        self._number = 0
 
-    async def acquire(self, samples: int = 1) -> None:
+    @property
+    def queued(self) -> int:
+        """Samples accepted and not yet trained."""
+        return self._accepted - self._trained
+
+    @property
+    def in_flight(self) -> int:
+        """Samples admitted and neither accepted nor let go."""
+        return sum(ticket.samples for ticket in self._flying.values())
+
+    async def admit(self, samples: int = 1) -> Ticket:
         """Wait until `samples` more may be in flight.
 
         Raises:
@@ -29,30 +56,41 @@ class Pacer:
         """
         if samples > self.capacity:
             raise ValueError(f"{samples} samples at once exceed the capacity of {self.capacity}")
-        if not self._waiting and self.held + samples <= self.capacity:
-            self.held += samples
-            return
-        future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        entry = (samples, future)
-        self._waiting.append(entry)
+        future: asyncio.Future[Ticket] = asyncio.get_running_loop().create_future()
+        self._waiting.append((samples, future))
+        self._wake()
         try:
-            await future
+            return await future
         except asyncio.CancelledError:
             if future.done() and not future.cancelled():
-                self.release(samples)
-            else:
-                self._waiting.remove(entry)
-                self._wake()
+                self.let_go(future.result())
+            self._wake()
             raise
 
-    def release(self, samples: int = 1) -> None:
-        """`samples` were trained, or turned out to carry no signal."""
-        self.held -= samples
+    def accept(self, ticket: Ticket) -> None:
+        """The samples of `ticket` are in the queue."""
+        del self._flying[ticket.number]
+        self._accepted += ticket.samples
+        self._wake()
+
+    def let_go(self, ticket: Ticket) -> None:
+        """The samples of `ticket` will not be trained."""
+        del self._flying[ticket.number]
+        self._wake()
+
+    def train(self, samples: int) -> None:
+        """The oldest `samples` of the queue are in the weights now."""
+        self._trained += samples
         self._wake()
 
     def _wake(self) -> None:
-        while self._waiting and self.held + self._waiting[0][0] <= self.capacity:
-            samples, future = self._waiting.popleft()
+        while self._waiting:
+            samples, future = self._waiting[0]
             if not future.cancelled():
-                self.held += samples
-                future.set_result(None)
+                oldest = next(iter(self._flying.values())).trained if self._flying else self._trained
+                if self._accepted + self.in_flight + samples > oldest + self.capacity:
+                    return
+                self._number += 1
+                ticket = self._flying[self._number] = Ticket(self._number, samples, self._trained)
+                future.set_result(ticket)
+            self._waiting.popleft()

@@ -1,17 +1,32 @@
 """What a run is put together from by name: the environments and the judge."""
 
-import os
-from collections.abc import Callable
-
+from claw_envs import families
+from claw_envs.core.endpoints import api_key
 from claw_envs.core.env import ClawEnv
-from claw_envs.core.errors import UserError
-from claw_envs.families import family
-from claw_envs.lookup import lookup
+from claw_envs.core.llm import ChatClient
 from judges.base import Judge
+from judges.composite import CombinedJudge
+from judges.hint import HintJudge
+from judges.prm import PRMJudge
+from judges.rules import RulesJudge
 from trainers.config import Config, JudgeConfig
 
-API_KEY = "OPENAI_API_KEY"
-"""Environment variable with the key of the judge's endpoint: keys do not belong into a settings file."""
+
+class EndpointJudge(CombinedJudge):
+    """Score and hint by one model behind an endpoint; it owns the client."""
+
+    def __init__(self, client: ChatClient, *, votes: int) -> None:
+        """
+        Args:
+            client: of the judge's model.
+            votes: for the score.
+        """
+        super().__init__(score=PRMJudge(client, votes=votes), hint=HintJudge(client))
+        self._client = client
+
+    async def aclose(self) -> None:
+        """Close the client. May be called again."""
+        await self._client.aclose()
 
 
 def make_env(config: Config) -> ClawEnv:
@@ -20,23 +35,17 @@ def make_env(config: Config) -> ClawEnv:
     Raises:
         UserError: if `[env]` holds an argument that the family does not take.
     """
-    create: Callable[..., ClawEnv] = lookup(family(config.family).env, extra="train")
-    try:
-        return create(**config.env)
-    except TypeError as error:
-        raise UserError(f"[env] of the {config.family} family: {error}") from None
+    return families.make_env(config.family, config.env, said="[env]")
 
 
 def make_judge(config: JudgeConfig) -> Judge:
-    """The judge of the run."""
+    """The judge of the run; `close_judge` releases it."""
     if config.kind == "rules":
-        from judges.rules import RulesJudge
-
         return RulesJudge()
-    from claw_envs.core.llm import ChatClient
-    from judges.composite import CombinedJudge
-    from judges.hint import HintJudge
-    from judges.prm import PRMJudge
+    return EndpointJudge(ChatClient(config.base_url, config.model, api_key=api_key()), votes=config.votes)
 
-    client = ChatClient(config.base_url, config.model, api_key=os.environ.get(API_KEY))
-    return CombinedJudge(score=PRMJudge(client, votes=config.votes), hint=HintJudge(client))
+
+async def close_judge(judge: Judge) -> None:
+    """Release what `make_judge` opened. May be called again."""
+    if isinstance(judge, EndpointJudge):
+        await judge.aclose()

@@ -6,13 +6,14 @@ Lines are written by a background thread, off the serving path. Nothing is ever 
 import queue
 import threading
 from pathlib import Path
+from typing import IO
 
 from claw_envs.core.codec import to_json
-from claw_envs.core.episode import Turn
+from claw_envs.core.episode import Episode, Turn
 
 
 class RecordWriter:
-    """Appends turns to `turns-vNNNN.jsonl`, NNNN being the version in force when the turn was judged."""
+    """Appends turns to `turns-vNNNN.jsonl`, NNNN the version in force, and aborted episodes to `aborted.jsonl`."""
 
     def __init__(self, directory: Path) -> None:
         """
@@ -21,21 +22,44 @@ class RecordWriter:
         """
         directory.mkdir(parents=True, exist_ok=True)
         self._directory = directory
-        self._queue: queue.SimpleQueue[tuple[int, bytes] | None] = queue.SimpleQueue()
+        self._queue: queue.SimpleQueue[tuple[str, bytes] | None] = queue.SimpleQueue()
+        self._error: OSError | None = None
         self._thread = threading.Thread(target=self._write, name="records", daemon=True)
         self._thread.start()
 
     def add(self, turn: Turn, *, version: int, accepted: bool) -> None:
-        """Queue one line and return at once."""
-        self._queue.put((version, to_json({"accepted": accepted, "turn": turn}) + b"\n"))
+        """Queue one turn and return at once.
+
+        Raises:
+            OSError: that an earlier line could not be written.
+        """
+        self._put(f"turns-v{version:04d}.jsonl", {"accepted": accepted, "turn": turn})
+
+    def abort(self, episode: Episode) -> None:
+        """Queue one aborted episode; errors as for `add`."""
+        self._put("aborted.jsonl", {"episode": episode.id, "task": episode.task_id, "error": episode.error})
 
     def close(self) -> None:
-        """Write what is queued and stop."""
+        """Write what is queued and stop. May be called again."""
         self._queue.put(None)
         self._thread.join()
 
+    def _put(self, name: str, line: object) -> None:
+        if self._error is not None:
+            raise self._error
+        self._queue.put((name, to_json(line) + b"\n"))
+
     def _write(self) -> None:
-        while (item := self._queue.get()) is not None:
-            version, line = item
-            with (self._directory / f"turns-v{version:04d}.jsonl").open("ab") as file:
-                file.write(line)
+        files: dict[str, IO[bytes]] = {}
+        try:
+            while (item := self._queue.get()) is not None:
+                name, line = item
+                if name not in files:
+                    for file in files.values():
+                        file.close()
+                    files = {name: (self._directory / name).open("ab", buffering=0)}
+                files[name].write(line)
+        except OSError as error:
+            self._error = error
+        for file in files.values():
+            file.close()

@@ -7,7 +7,7 @@ from typing import Any
 
 from claw_envs.core.env import ClawEnv
 from claw_envs.core.episode import Episode, Message, Status, Turn
-from claw_envs.core.errors import InfrastructureError
+from claw_envs.core.errors import ContextFull, InfrastructureError
 from trainers.meters import BusyMeter
 from trainers.policies.base import Completion, Policy, Prompt, Sampling
 from trainers.policies.render import Renderer
@@ -53,9 +53,6 @@ async def run_episode(
             messages.insert(0, {"role": "system", "content": info["system_prompt"]})
         while episode.status is Status.RUNNING:
             prompt = _prompt(policy, episode, messages, info["tools"])
-            if _is_full(policy, prompt):
-                _note(episode, await env.atruncate())
-                break
             if before_turn is not None:
                 await before_turn()
             turn = await _respond(policy, episode, messages, prompt, sampling)
@@ -68,6 +65,8 @@ async def run_episode(
             messages = [*messages, {"role": "assistant", "content": turn.response}, env.last_observation.message()]
             if on_turn is not None:
                 await on_turn(turn, history)
+    except ContextFull:
+        _note(episode, await env.atruncate())
     except InfrastructureError as error:
         episode.status, episode.error = Status.ABORTED, str(error)
     return episode
@@ -110,12 +109,6 @@ def _prompt(policy: Policy, episode: Episode, messages: list[Message], tools: li
         if ids is not None:
             return ids
     return renderer.prompt_ids(messages, tools=tools or None)
-
-
-def _is_full(policy: Policy, prompt: Prompt) -> bool:
-    """Whether a later turn's prompt leaves no room for a response; an engine that hides its context never says so."""
-    context: int | None = getattr(policy, "context", None)
-    return context is not None and getattr(policy, "renderer", None) is not None and len(prompt) >= context
 
 
 async def _step(env: ClawEnv, turn: Turn, episode: Episode) -> dict[str, Any]:

@@ -25,13 +25,12 @@ class Sequence(NamedTuple):
     """NaN where a token must not train."""
 
 
-def build(turns: list[Turn], advantages: list[NDArray[np.float64]], *, merge: bool = True) -> list[Sequence]:
+def build(turns: list[Turn], advantages: list[NDArray[np.float64]]) -> list[Sequence]:
     """Sequences of one episode.
 
     Args:
         turns: in order.
         advantages: for each turn, one value for each response token.
-        merge: False gives every turn a sequence of its own.
 
     Raises:
         ValueError: if a turn's arrays disagree in length.
@@ -50,7 +49,7 @@ def build(turns: list[Turn], advantages: list[NDArray[np.float64]], *, merge: bo
             versions=np.asarray(turn.versions, np.int64),
             advantages=np.asarray(advantage, np.float64),
         )
-        before = sequences[-1] if merge and sequences else None
+        before = sequences[-1] if sequences else None
         if before is not None and turn.prompt_ids[: len(before.ids)] == before.ids:
             sequences[-1] = Sequence(
                 single.ids, *(np.concatenate([a, b]) for a, b in zip(before[1:], single[1:], strict=True))

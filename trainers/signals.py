@@ -1,11 +1,12 @@
 """From accepted units to training sequences: looks up each signal's inputs and calls the pure function for it."""
 
 from collections.abc import Sequence as Seq
+from statistics import fmean
 
 import numpy as np
 from numpy.typing import NDArray
 
-from claw_envs.core.episode import Episode, Status, Turn
+from claw_envs.core.episode import Episode, Status, Turn, Verdict
 from trainers import advantages
 from trainers.config import Config
 from trainers.learner import Learner
@@ -101,6 +102,14 @@ def _outcome(episode: Episode) -> float:
     return float("nan") if episode.outcome is None else episode.outcome
 
 
+def process_reward(verdict: Verdict | None) -> float | None:
+    """Mean of the votes that could be read; None for an abstention, NaN for a judge that could not be asked."""
+    if verdict is None or verdict.status == "failed":
+        return float("nan")
+    votes = [vote for vote in verdict.votes if vote is not None]
+    return fmean(votes) if votes else verdict.score
+
+
 def _step_rewards(episode: Episode, config: Config) -> Floats:
-    scores = [turn.verdict.score if turn.verdict else None for turn in episode.turns]
+    scores = [process_reward(turn.verdict) for turn in episode.turns]
     return advantages.step_rewards(_outcome(episode), scores, process_weight=config.judge.process_weight)

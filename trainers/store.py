@@ -20,7 +20,6 @@ CREATE TABLE IF NOT EXISTS units (
     seq INTEGER PRIMARY KEY AUTOINCREMENT,
     id TEXT NOT NULL UNIQUE,
     samples INTEGER NOT NULL,
-    turns INTEGER NOT NULL,
     version INTEGER,
     payload BLOB NOT NULL
 );
@@ -34,7 +33,7 @@ class Unit(msgspec.Struct, kw_only=True):
 
     id: str
     samples: int
-    """How much of a batch it fills."""
+    """How much of a batch it fills: 1, or the size of the group, lost members included."""
     episodes: list[Episode]
 
 
@@ -58,10 +57,9 @@ class Store:
 
     def accept(self, unit: Unit) -> bool:
         """Commit `unit`. Returns False where a unit of that id was accepted before (and changes nothing)."""
-        turns = sum(len(episode.turns) for episode in unit.episodes)
-        row = (unit.id, unit.samples, turns, to_bytes(unit))
+        row = (unit.id, unit.samples, to_bytes(unit))
         with self._lock:
-            query = "INSERT OR IGNORE INTO units (id, samples, turns, payload) VALUES (?, ?, ?, ?)"
+            query = "INSERT OR IGNORE INTO units (id, samples, payload) VALUES (?, ?, ?)"
             return self._db.execute(query, row).rowcount == 1
 
     def claim(self, version: int, samples: int) -> list[Unit]:
@@ -94,11 +92,8 @@ class Store:
     def queued(self, version: int) -> int:
         """Samples accepted but not in the weights of `version`."""
         query = "SELECT COALESCE(SUM(samples), 0) FROM units WHERE version IS NULL OR version > ?"
-        return self._one(query, version)
-
-    def turns(self) -> int:
-        """Turns accepted so far."""
-        return self._one("SELECT COALESCE(SUM(turns), 0) FROM units")
+        with self._lock:
+            return int(self._db.execute(query, (version,)).fetchone()[0])
 
     def close(self) -> None:
         """Close the database."""
@@ -107,7 +102,3 @@ class Store:
 
     def _of(self, version: int) -> list[tuple[bytes]]:
         return self._db.execute("SELECT payload FROM units WHERE version = ? ORDER BY seq", (version,)).fetchall()
-
-    def _one(self, query: str, *args: int) -> int:
-        with self._lock:
-            return int(self._db.execute(query, args).fetchone()[0])

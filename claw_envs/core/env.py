@@ -148,7 +148,7 @@ class ClawEnv(gym.Env[dict[str, Any], Action]):
         """
         super().reset(seed=seed)
         self._task = self._choose(options or {})
-        self._step_index, self._begun = 0, time.monotonic()
+        self._step_index, self._spent = 0, 0.0
         started = time.perf_counter()
         self._status = None
         self._last = await self._start(self._task)
@@ -170,6 +170,7 @@ class ClawEnv(gym.Env[dict[str, Any], Action]):
             async with asyncio.timeout(self.task.limits.step_timeout + _GUARD):
                 step = await self._act(action)
             timings["step"] = time.perf_counter() - started
+            self._spent += timings["step"]
             self._status = step.end or self._limit()
             self._last, reward, extra = step.observation, step.reward, {}
             if self._status is not Status.RUNNING:
@@ -193,7 +194,7 @@ class ClawEnv(gym.Env[dict[str, Any], Action]):
         self._status, timings = Status.TRUNCATED, Timings()
         try:
             extra = await self._scored(timings)
-        except InfrastructureError as error:
+        except (InfrastructureError, TimeoutError) as error:
             extra = self._aborted(error)
         return self._info(timings) | extra
 
@@ -239,7 +240,8 @@ class ClawEnv(gym.Env[dict[str, Any], Action]):
 
     async def _scored(self, timings: Timings) -> dict[str, Any]:
         started = time.perf_counter()
-        outcome = await self._verify()
+        async with asyncio.timeout(self.task.verifier.timeout + _GUARD):
+            outcome = await self._verify()
         timings["verify"] = time.perf_counter() - started
         return {"outcome": outcome.score, "report": outcome.report}
 
@@ -251,7 +253,7 @@ class ClawEnv(gym.Env[dict[str, Any], Action]):
 
     def _limit(self) -> Status:
         limits = self.task.limits
-        over = self._step_index >= limits.max_steps or time.monotonic() - self._begun >= limits.episode_timeout
+        over = self._step_index >= limits.max_steps or self._spent >= limits.episode_timeout
         return Status.TRUNCATED if over else Status.RUNNING
 
     def _info(self, timings: Timings) -> dict[str, Any]:
@@ -266,18 +268,20 @@ class ClawEnv(gym.Env[dict[str, Any], Action]):
 
 
 def text_of(action: Action) -> str:
-    """The text part of an agent message."""
-    return action if isinstance(action, str) else str(action.get("content") or "")
+    """The text part of an agent message; empty where it has none."""
+    content = action.get("content") if isinstance(action, dict) else action
+    return content if isinstance(content, str) else ""
 
 
-def tool_calls_of(action: Action) -> list[dict[str, Any]]:
-    """The OpenAI `tool_calls` of an agent message, empty where it has none."""
-    return [] if isinstance(action, str) else list(action.get("tool_calls") or [])
+def tool_calls_of(action: Action) -> list[Any]:
+    """The OpenAI `tool_calls` of an agent message; empty where it has none, or something else than a list."""
+    calls = action.get("tool_calls") if isinstance(action, dict) else None
+    return calls if isinstance(calls, list) else []
 
 
 def _shown(action: Action) -> str:
     calls = tool_calls_of(action)
-    return text_of(action) + ("\n" + msgspec.json.encode(calls).decode() if calls else "")
+    return text_of(action) + ("\n" + msgspec.json.encode(calls, enc_hook=repr).decode() if calls else "")
 
 
 def exit_code_space() -> gym.Space[Any]:

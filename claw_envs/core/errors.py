@@ -11,3 +11,11 @@ class InfrastructureError(RuntimeError):
     An environment that raises it ends the episode as `Status.ABORTED`: the episode is retried, counted, and never
     scored or trained on.
     """
+
+
+class ContextFull(InfrastructureError):  # noqa: N818 - a limit that is reached, not a fault
+    """The conversation no longer fits the model's context; asking again gives the same answer.
+
+    Where it is the agent's model, the episode ends as `Status.TRUNCATED` and is scored as it stands. For whoever asks
+    another model (a judge, a simulated user) it is an infrastructure error like any other.
+    """

@@ -5,6 +5,7 @@ Covers plain completions. It does not stream, call tools, or spread requests ove
 
 import asyncio
 import random
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -12,13 +13,14 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import msgspec
 
 from claw_envs.core.episode import Message
-from claw_envs.core.errors import InfrastructureError, UserError
+from claw_envs.core.errors import ContextFull, InfrastructureError, UserError
 from claw_envs.core.tape import Recorder, Tape
 
 if TYPE_CHECKING:
     import aiohttp
 
 _LONGEST_PAUSE = 30.0  # seconds between two attempts, unless the server asks for more
+_CONTEXT_FULL = re.compile(r"maximum context|context[ _-](?:length|size|window)", re.IGNORECASE)
 
 
 class ChatReply(msgspec.Struct, frozen=True):
@@ -125,6 +127,7 @@ class ChatClient:
         """Ask for `n` completions of `messages` (an endpoint that ignores `n` gives one).
 
         Raises:
+            ContextFull: if the endpoint says that messages and answer do not fit the model's context.
             InfrastructureError: if no answer could be had in time, or the endpoint refused this one request.
             UserError: if the endpoint knows neither the key nor the model, or the recording not the request.
         """
@@ -133,14 +136,14 @@ class ChatClient:
         if self._tape is not None:
             entry = self._tape.play(body)
             if entry.error is not None:
-                raise InfrastructureError(entry.error)
+                raise (ContextFull if entry.context_full else InfrastructureError)(entry.error)
             return msgspec.convert(entry.answer, list[ChatReply])
         async with self._slots:
             try:
                 replies = await self._within_deadline(body)
             except InfrastructureError as error:
                 if self._recorder:
-                    self._recorder.write(body, error=str(error))
+                    self._recorder.write(body, error=str(error), context_full=isinstance(error, ContextFull))
                 raise
         if self._recorder:
             self._recorder.write(body, answer=replies)
@@ -205,14 +208,16 @@ class ChatClient:
         return self._open
 
     def _refused(self, status: int, payload: bytes, retry_after: str | None) -> NoReturn:
-        said = " ".join(payload.decode(errors="replace").split())[:300]
+        answer = " ".join(payload.decode(errors="replace").split())
+        said = answer[:300]
         if status in (401, 403):
             raise UserError(f"{self._url} refused the API key (HTTP {status}): pass a valid api_key")
         if status == 404:
             raise UserError(f"{self._url} is not there, or has no model {self.model!r} (HTTP 404): {said}")
         if status in (408, 429) or status >= 500:
             raise _TransientError(f"HTTP {status}: {said}", wait=_seconds(retry_after))
-        raise InfrastructureError(f"{self._url}: HTTP {status}: {said}")
+        kind = ContextFull if _CONTEXT_FULL.search(answer) else InfrastructureError
+        raise kind(f"{self._url}: HTTP {status}: {said}")
 
 
 def _read(payload: bytes) -> list[ChatReply]:

@@ -4,17 +4,32 @@ import asyncio
 import os
 import threading
 from collections.abc import Coroutine
-from functools import lru_cache
 from typing import Any, TypeVar
 
 T = TypeVar("T")
 
 
-@lru_cache(maxsize=1)
-def _loop_of(pid: int) -> asyncio.AbstractEventLoop:
-    loop = asyncio.new_event_loop()
-    threading.Thread(target=loop.run_forever, name="claw-envs-loop", daemon=True).start()
-    return loop
+_lock = threading.Lock()
+_shared: asyncio.AbstractEventLoop | None = None
+
+
+def _loop() -> asyncio.AbstractEventLoop:
+    """The shared loop, begun by whichever thread needs it first."""
+    global _shared
+    with _lock:
+        if _shared is None:
+            _shared = asyncio.new_event_loop()
+            threading.Thread(target=_shared.run_forever, name="claw-envs-loop", daemon=True).start()
+        return _shared
+
+
+def _forget() -> None:
+    """Threads do not survive a fork: a child process gets a loop, and a lock that nobody holds, of its own."""
+    global _lock, _shared
+    _lock, _shared = threading.Lock(), None
+
+
+os.register_at_fork(after_in_child=_forget)
 
 
 def run_sync(coroutine: Coroutine[Any, Any, T]) -> T:
@@ -23,7 +38,7 @@ def run_sync(coroutine: Coroutine[Any, Any, T]) -> T:
     Raises:
         RuntimeError: if called from the loop itself, which would wait for ever; await `areset`/`astep` there.
     """
-    loop = _loop_of(os.getpid())  # threads do not survive a fork: a child process gets a loop of its own
+    loop = _loop()
     try:
         running = asyncio.get_running_loop()
     except RuntimeError:

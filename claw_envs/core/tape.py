@@ -20,6 +20,7 @@ class Entry(msgspec.Struct, omit_defaults=True):
     request: dict[str, Any]
     answer: Any = None
     error: str | None = None
+    context_full: bool = False
 
 
 def key_of(request: dict[str, Any]) -> str:
@@ -41,9 +42,11 @@ class Recorder:
         except OSError as error:
             raise UserError(f"cannot record to {path}: {error.strerror}") from None
 
-    def write(self, request: dict[str, Any], *, answer: Any = None, error: str | None = None) -> None:
+    def write(
+        self, request: dict[str, Any], *, answer: Any = None, error: str | None = None, context_full: bool = False
+    ) -> None:
         """Append one entry."""
-        entry = Entry(key=key_of(request), request=request, answer=answer, error=error)
+        entry = Entry(key=key_of(request), request=request, answer=answer, error=error, context_full=context_full)
         self._file.write(msgspec.json.encode(entry) + b"\n")
 
     def close(self) -> None:

@@ -18,7 +18,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
     step_timeout: float = 20.0
     """Seconds that one agent action may take; what is over is stopped and told to the agent."""
     episode_timeout: float = 600.0
-    """Seconds from reset until the episode is truncated at its next step."""
+    """Seconds spent in the environment until the episode is truncated; waiting for the agent is free."""
 
 
 class SandboxSpec(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,5 +1,6 @@
 """Task sets: from the name of a set, a path, or a list, to a list of `Task`. Formats are the families' business."""
 
+from collections import Counter
 from collections.abc import Sequence
 from importlib import import_module, resources
 from pathlib import Path
@@ -27,9 +28,9 @@ def load_tasks(family: str, source: str | Path | Sequence[Task] | None = None) -
         tasks = list(source)
     if not tasks:
         raise UserError(f"{source}: no {family} task found there")
-    ids = [task.id for task in tasks]
-    if repeated := {task_id for task_id in ids if ids.count(task_id) > 1}:
-        raise UserError(f"{source}: task ids must be unique, repeated: {', '.join(sorted(repeated))}")
+    uses = Counter(task.id for task in tasks)
+    if repeated := sorted(task_id for task_id, count in uses.items() if count > 1):
+        raise UserError(f"{source}: task ids must be unique, repeated: {', '.join(repeated)}")
     return tasks
 
 

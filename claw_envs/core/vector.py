@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from copy import deepcopy
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import gymnasium as gym
 import numpy as np
@@ -11,8 +11,13 @@ from gymnasium.vector.utils import batch_space, concatenate, create_empty_array
 from numpy.typing import NDArray
 
 from claw_envs.core.env import Action, ClawEnv
-from claw_envs.core.errors import UserError
+from claw_envs.core.episode import Observation, Status
+from claw_envs.core.errors import InfrastructureError, UserError
 from claw_envs.core.loop import run_sync
+
+T = TypeVar("T")
+
+_RESETS = 3  # attempts to begin an episode by autoreset, before the copy is reported as aborted
 
 Batch = tuple[dict[str, Any], NDArray[np.float64], NDArray[np.bool_], NDArray[np.bool_], dict[str, Any]]
 
@@ -47,37 +52,47 @@ class ClawVectorEnv(gym.vector.VectorEnv[dict[str, Any], Sequence[Action], NDArr
         self.observation_space = batch_space(first.observation_space, num_envs)
         self.action_space = batch_space(first.action_space, num_envs)
         self._autoreset = np.zeros(num_envs, dtype=np.bool_)
+        self._observations = [first._observe(Observation(role="environment", text=""))] * num_envs
 
     async def areset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None
     ) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Reset every copy, or those of `options["reset_mask"]` (bool array of shape (num_envs,))."""
+        """Reset every copy, or those of `options["reset_mask"]` (bool array of shape (num_envs,)).
+
+        Raises:
+            InfrastructureError: if a copy could not be reset. The others are, and the next step resets that one.
+        """
         options = dict(options or {})
         mask = options.pop("reset_mask", np.ones(self.num_envs, dtype=np.bool_))
         if not isinstance(mask, np.ndarray) or mask.shape != (self.num_envs,) or not mask.any():
             raise UserError(f"reset_mask must be a bool array of shape ({self.num_envs},) with at least one True")
         seeds = self._seeds(seed)
 
-        async def one(i: int) -> tuple[dict[str, Any], dict[str, Any]]:
+        async def one(i: int) -> dict[str, Any]:
             if not mask[i]:
-                return self._observations[i], {}
-            return await self.envs[i].areset(seed=seeds[i], options=options)
+                return {}
+            try:
+                self._observations[i], info = await self.envs[i].areset(seed=seeds[i], options=options)
+            except InfrastructureError:
+                self._autoreset[i] = True
+                raise
+            self._autoreset[i] = False
+            return info
 
-        results = await self._each(one)
-        self._autoreset[mask] = False
-        self._observations = [observation for observation, _ in results]
-        return self._batched(), self._merged([info for _, info in results])
+        infos = await self._each(one)
+        return self._batched(), self._merged(infos)
 
     async def astep(self, actions: Sequence[Action]) -> Batch:
-        """Step every copy concurrently; a copy whose episode ended at the step before is reset instead."""
+        """Step every copy concurrently; a copy whose episode ended at the step before is reset instead.
+
+        One that cannot be reset is truncated, with status ABORTED and the error in its info, and tried again at the
+        next step.
+        """
         if isinstance(actions, str) or len(actions) != self.num_envs:
             raise UserError(f"step takes a sequence of {self.num_envs} actions, one for each environment")
 
         async def one(i: int) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
-            if self._autoreset[i]:
-                observation, info = await self.envs[i].areset()
-                return observation, 0.0, False, False, info
-            return await self.envs[i].astep(actions[i])
+            return await (self._begin(i) if self._autoreset[i] else self.envs[i].astep(actions[i]))
 
         observations, rewards, terminated, truncated, infos = zip(*await self._each(one), strict=True)
         self._observations = list(observations)
@@ -107,8 +122,25 @@ class ClawVectorEnv(gym.vector.VectorEnv[dict[str, Any], Sequence[Action], NDArr
 
         run_sync(self._each(one))
 
-    async def _each(self, one: Callable[[int], Awaitable[Any]]) -> list[Any]:
-        return await asyncio.gather(*(one(i) for i in range(self.num_envs)))
+    async def _begin(self, i: int) -> tuple[dict[str, Any], float, bool, bool, dict[str, Any]]:
+        """Autoreset copy `i`."""
+        for _ in range(_RESETS):
+            try:
+                observation, info = await self.envs[i].areset()
+                return observation, 0.0, False, False, info
+            except InfrastructureError as error:
+                reason = str(error)
+        return self._observations[i], 0.0, False, True, {"status": str(Status.ABORTED), "error": reason}
+
+    async def _each(self, one: Callable[[int], Awaitable[T]]) -> list[T]:
+        """`one(i)` for every copy; the first error is raised once all have ended."""
+        results = await asyncio.gather(*(one(i) for i in range(self.num_envs)), return_exceptions=True)
+        done: list[T] = []
+        for result in results:
+            if isinstance(result, BaseException):
+                raise result
+            done.append(result)
+        return done
 
     def _seeds(self, seed: int | Sequence[int | None] | None) -> Sequence[int | None]:
         if seed is None:

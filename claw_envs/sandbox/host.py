@@ -20,6 +20,7 @@ TOOLS = {"bwrap": "bubblewrap", "nsenter": "util-linux", "unshare": "util-linux"
          "mount": "mount", "bash": "bash"}  # fmt: skip
 ROOT_UID = 0x6C610000
 """First of the host ids that sandboxes of a privileged owner use: no account of the host's has them."""
+IDS = 65536
 AGENT_UID = 1000
 """The agent's uid and gid inside. 0 is the verifier."""
 
@@ -60,12 +61,12 @@ class Identity(NamedTuple):
     @property
     def uid_map(self) -> str:
         """Content of the holder's `uid_map`."""
-        return f"0 {ROOT_UID} 65536" if self.privileged else f"0 {os.getuid()} 1"
+        return f"0 {ROOT_UID} {IDS}" if self.privileged else f"0 {os.getuid()} 1"
 
     @property
     def gid_map(self) -> str:
         """Content of the holder's `gid_map`."""
-        return f"0 {ROOT_UID} 65536" if self.privileged else f"0 {os.getgid()} 1"
+        return f"0 {ROOT_UID} {IDS}" if self.privileged else f"0 {os.getgid()} 1"
 
     @property
     def agent(self) -> tuple[int, int]:
@@ -74,17 +75,29 @@ class Identity(NamedTuple):
 
 
 def identity() -> Identity:
-    """The identity that this process can give its sandboxes."""
-    return Identity(privileged=os.geteuid() == 0)
+    """The identity that this process can give its sandboxes.
+
+    Root of a container without the ids that sandboxes use (a rootless engine's) counts as an ordinary user.
+    """
+    lines = [tuple(map(int, line.split())) for line in Path("/proc/self/uid_map").read_text().splitlines()]
+    has_ids = any(first <= ROOT_UID and first + count >= ROOT_UID + IDS for first, _, count in lines)
+    return Identity(privileged=os.geteuid() == 0 and has_ids)
 
 
 def state_root() -> Path:
-    """Directory that holds the state of all owners of this user. Not readable by others, but traversable."""
+    """Directory that holds the state of all owners of this user. Not readable by others, but traversable.
+
+    Raises:
+        UserError: if it cannot be made, or somebody else has made it.
+    """
     if os.geteuid() == 0:
         root = Path("/run/claw-envs")
     else:
         root = Path(os.environ.get("XDG_RUNTIME_DIR") or tempfile.gettempdir()) / f"claw-envs-{os.getuid()}"
-    root.mkdir(mode=0o711, parents=True, exist_ok=True)
+    try:
+        root.mkdir(mode=0o711, parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"sandboxes keep their state in {root}, which cannot be made: {error.strerror}") from error
     if root.is_symlink() or root.stat().st_uid != os.geteuid():
         raise UserError(f"{root} belongs to somebody else: remove it, or set XDG_RUNTIME_DIR to a directory of yours")
     return root

@@ -72,7 +72,7 @@ class NamespaceSandbox:
         self._layers = self._make_layers(self._state)
         self._limiter = Limiter(self._state.name, spec=self.spec)
         await self._holder.start()
-        self._state.label(holder=self._holder.pid)
+        self._state.label(holder=self._holder.pid, groups=self._limiter.groups)
         if self._layers.shifted:
             await self._holder.bind_shifted(*self._layers.shifted)
         await self._holder.command(self._layers.mount())

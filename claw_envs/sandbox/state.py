@@ -1,7 +1,8 @@
 """Labels: what a sandbox leaves on the host, under its owner's name, so that a sweep can find it.
 
 `<state root>/<pid>-<start time>/` belongs to one owner process: `base/` (the root its sandboxes share) and a directory
-for each sandbox, with `label.json` (its holder) and empty mount points. What has no readable owner lives for `TTL`.
+for each sandbox, with `label.json` (its holder and control groups) and empty mount points. What has no readable owner
+lives for `TTL`.
 """
 
 import atexit
@@ -27,6 +28,8 @@ class Label(msgspec.Struct, kw_only=True):
 
     holder_pid: int
     holder_start: int
+    groups: list[str]
+    """Its control groups, which may lie where another process makes none."""
 
 
 def _remove_owner(owner: Path, pid: int) -> None:
@@ -68,9 +71,9 @@ class State:
                 building.rename(base)
         return base
 
-    def label(self, *, holder: int) -> None:
+    def label(self, *, holder: int, groups: list[Path]) -> None:
         """Write the label, once the holder runs."""
-        label = Label(holder_pid=holder, holder_start=start_time(holder) or 0)
+        label = Label(holder_pid=holder, holder_start=start_time(holder) or 0, groups=list(map(str, groups)))
         (self.path / "label.json").write_bytes(msgspec.json.encode(label))
 
     def remove(self) -> None:

@@ -37,14 +37,12 @@ def sweep() -> list[str]:
         if not owner.is_dir() or _alive(owner):
             continue
         for sandbox in sorted(owner.glob("s*")):
-            _kill_holder(sandbox)
+            _remove_labelled(sandbox)
             removed.append(f"{owner.name}-{sandbox.name}")
         shutil.rmtree(owner, ignore_errors=True)
     for group in all_groups():
-        with contextlib.suppress(OSError):
-            if not _alive(group):
-                _kill(list(map(int, (group / "cgroup.procs").read_text().split())))
-                group.rmdir()
+        if not _alive(group):
+            _remove_group(group)
     return removed
 
 
@@ -57,13 +55,22 @@ def _alive(entry: Path) -> bool:
     return start_time(int(match[1])) == int(match[2])
 
 
-def _kill_holder(sandbox: Path) -> None:
+def _remove_labelled(sandbox: Path) -> None:
     try:
         label = msgspec.json.decode((sandbox / "label.json").read_bytes(), type=Label)
     except (OSError, msgspec.DecodeError):
         return
     if label.holder_pid > 0 and start_time(label.holder_pid) == label.holder_start:
         _kill([label.holder_pid])
+    for group in map(Path, label.groups):
+        if group.name.startswith("claw-envs-"):
+            _remove_group(group)
+
+
+def _remove_group(group: Path) -> None:
+    with contextlib.suppress(OSError):
+        _kill(list(map(int, (group / "cgroup.procs").read_text().split())))
+        group.rmdir()
 
 
 def _kill(pids: list[int]) -> None:

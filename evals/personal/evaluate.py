@@ -12,13 +12,14 @@ from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Protocol
 
+from claw_envs.core.endpoints import split_endpoint
 from claw_envs.core.episode import Episode, Status, Turn
 from claw_envs.core.errors import InfrastructureError, UserError
 from claw_envs.core.task import Task
 from claw_envs.core.tasksets import load_tasks
 from evals.benchmark import Benchmark, Options, Scored, Scorer
 from evals.metrics import mean
-from evals.models import open_policy, split_endpoint
+from evals.models import open_policy
 from evals.personal.comment import comment_score
 from evals.personal.correctness import is_correct
 from evals.personal.hinted import HINTS, HintedPolicy
@@ -76,7 +77,7 @@ def benchmark(
     hint = HINTS[options.persona]
 
     async def score(episode: Episode, task: Task) -> Scored:
-        turn = episode.turns[0]
+        turn = episode.turns[0] if episode.turns else _silence(episode)
         metrics = _look(turn)
         if options.persona == "student":
             metrics["correctness"] = float(is_correct(turn.response, task.metadata["answer"]))
@@ -179,6 +180,11 @@ def perplexity(nlls: Sequence[float], tokens: Sequence[float]) -> float:
         tokens: number of tokens of each answer.
     """
     return math.exp(math.fsum(n * t for n, t in zip(nlls, tokens, strict=True)) / math.fsum(tokens))
+
+
+def _silence(episode: Episode) -> Turn:
+    """The answer of an episode that left no room for one."""
+    return Turn(episode_id=episode.id, step=0, messages=[], response="")
 
 
 def _look(turn: Turn) -> dict[str, float]:

@@ -3,16 +3,15 @@
 The answer is fenced and neutralised before the judge sees it, and only the judge's own last line counts.
 """
 
-import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
+from claw_envs.core.endpoints import api_key
 from claw_envs.core.episode import Episode, Message
 from claw_envs.core.errors import InfrastructureError
 from claw_envs.core.llm import ChatClient
 from claw_envs.core.task import Task
 from evals.benchmark import Scored, Scorer
-from evals.models import KEY_VARIABLE
 from judges.fence import Fence
 from judges.parse import vote
 
@@ -33,7 +32,7 @@ _RULE = (
 @asynccontextmanager
 async def open_judge(base_url: str, model: str, persona: str) -> AsyncIterator[Scorer]:
     """`judge_scorer` over the endpoint, closed at the end."""
-    client = ChatClient(base_url, model, api_key=os.environ.get(KEY_VARIABLE))
+    client = ChatClient(base_url, model, api_key=api_key())
     try:
         yield judge_scorer(client, persona)
     finally:
@@ -48,6 +47,8 @@ def judge_scorer(client: ChatClient, persona: str) -> Scorer:
     """
 
     async def score(episode: Episode, task: Task) -> Scored:
+        if not episode.turns:
+            return Scored(0.0)  # the prompt left no room for an answer
         answer = episode.turns[0].response
         fence = Fence([task.instruction, answer])
         messages: list[Message] = [

@@ -6,11 +6,11 @@ from typing import Any
 import msgspec
 import pytest
 
+from claw_envs.core.endpoints import split_endpoint
 from claw_envs.core.episode import Status
 from claw_envs.core.errors import UserError
 from claw_envs.core.tasksets import load_tasks
 from evals.cli import main_eval, read_options, table
-from evals.models import split_endpoint
 from evals.results import EpisodeResult, ResultFile, Summary, summarise
 
 from .endpoint import serving
@@ -60,7 +60,7 @@ def test_mistakes_are_one_clear_line(benchmark: str, settings: dict[str, str], m
 def test_a_persona_or_model_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="no persona 'pupil'; there are: student, teacher"):
         main_eval("personal", model="http://localhost/v1#m", out=tmp_path, settings={"persona": "pupil"})
-    with pytest.raises(UserError, match="name the endpoint's model after a '#'"):
+    with pytest.raises(UserError, match="written URL#MODEL"):
         main_eval("personal", model="http://localhost/v1", out=tmp_path)
     with pytest.raises(UserError, match="written URL#MODEL"):
         split_endpoint("smollm2")

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from claw_envs.sandbox.cgroup import places, remove_left
+from claw_envs.sandbox.host import identity
 from claw_envs.sandbox.namespace import NamespaceSandbox
 
 
@@ -202,7 +203,7 @@ def test_no_code_of_the_agents_gets_into_the_verifiers_programs(fresh: Any) -> N
 
 
 def test_files_of_the_verifier_cannot_be_written_while_the_agent_runs(fresh: Any) -> None:
-    if os.geteuid() != 0:
+    if not identity().privileged:
         pytest.skip("an ordinary user has one id: the agent is stopped before the verifier writes")
     with fresh() as agent:
         agent.run(agent.sandbox.exec(["mkdir", "-m", "755", "/verifier"], timeout=60, user="verifier"))

@@ -11,7 +11,11 @@ NAN = float("nan")
 
 def test_step_rewards_add_the_outcome_to_each_score_and_leave_out_abstentions() -> None:
     assert_allclose(adv.step_rewards(1.0, [1.0, None, -1.0]), [2.0, 1.0, 0.0])
-    assert_allclose(adv.step_rewards(-1.0, [1.0, 0.5], process_weight=0.0), [-1.0, -1.0])
+    assert_allclose(adv.step_rewards(-1.0, [1.0, NAN], process_weight=0.0), [-1.0, -1.0])
+
+
+def test_a_judge_that_could_not_be_asked_leaves_its_step_out() -> None:
+    assert_allclose(adv.step_rewards(1.0, [NAN, 0.5]), [NAN, 1.5])
 
 
 def test_step_index_compares_only_attempts_of_one_group_at_one_step() -> None:

@@ -5,9 +5,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from claw_envs.chat.env import ChatEnv
-from claw_envs.core.env import Action, Step
+from claw_envs.core.env import Action, ClawEnv, Step
+from claw_envs.core.episode import Turn, Verdict
 from claw_envs.core.errors import InfrastructureError
+from claw_envs.core.task import Task
 from judges.rules import RulesJudge
 from trainers.collector import Collector
 from trainers.config import Config, load_config
@@ -59,15 +63,19 @@ class Parts:
         self.pacer = Pacer((config.rollout.max_staleness + 1) * config.batch_size)
         self.judging = JudgeLoop(RulesJudge(), workers=2, capacity=4)
         self.records = RecordWriter(directory / "records")
-        self.collector = Collector(env, Parrot(text), self.judging, self.store, self.pacer, self.records, config)
+        envs: list[ClawEnv] = [env() for _ in range(config.rollout.parallel)]
+        self.collector = Collector(envs, Parrot(text), self.judging, self.store, self.pacer, self.records, config)
 
     async def until_full(self) -> None:
         """Run until admission has closed: every slot is held by a queued sample."""
         loops = [asyncio.create_task(self.judging.run()), asyncio.create_task(self.collector.run())]
         async with asyncio.timeout(60):
-            while self.store.queued(0) < self.pacer.capacity:
+            while self.pacer.queued < self.pacer.capacity:
                 self.collector.accepted.clear()
                 await self.collector.accepted.wait()
+        await self.stop(loops)
+
+    async def stop(self, loops: list["asyncio.Task[None]"]) -> None:
         for loop in loops:
             loop.cancel()
         await asyncio.gather(*loops, return_exceptions=True)
@@ -89,7 +97,7 @@ def test_each_judged_turn_is_a_unit_with_its_reaction_and_verdict(tmp_path: Path
     parts = Parts(tmp_path, config_of(), ChatEnv, LONG)
     asyncio.run(parts.until_full())
     units = all_units(parts.store)
-    assert len(units) == 16 == parts.pacer.held
+    assert len(units) == 16 == parts.pacer.queued
     turns = [unit.episodes[0].turns[0] for unit in units]
     assert all(turn.verdict is not None and turn.observation is not None for turn in turns)
     assert all(turn.verdict.score == -1.0 for turn in turns if turn.verdict and not turn.verdict.hint)
@@ -101,7 +109,8 @@ def test_aborted_episodes_are_counted_and_leave_no_slot_and_no_unit(tmp_path: Pa
     parts = Parts(tmp_path, config_of(), Flaky, LONG)
     asyncio.run(parts.until_full())
     assert parts.collector.aborted > 0
-    assert parts.pacer.held == parts.store.queued(0) == 16
+    assert parts.pacer.queued == parts.store.queued(0) == 16
+    assert parts.pacer.in_flight == 0
     observed = [turn.observation.text for unit in all_units(parts.store) for turn in unit.episodes[0].turns]
     assert not any("aborted" in text for text in observed)
 
@@ -118,18 +127,45 @@ def test_groups_arrive_whole_with_outcomes_and_every_turn_judged(tmp_path: Path)
         assert all(turn.verdict is not None for episode in unit.episodes for turn in episode.turns)
 
 
-def test_a_group_that_lost_a_member_for_good_is_accepted_without_it(tmp_path: Path) -> None:
-    overrides = {"rollout.group_size": "4", "rollout.abort_retries": "0"}
+def test_a_group_that_lost_members_for_good_is_accepted_without_them_and_still_fills_its_place(tmp_path: Path) -> None:
+    overrides = {"rollout.group_size": "4", "rollout.abort_retries": "0", "rollout.max_staleness": "0"}
     parts = Parts(tmp_path, config_of(signal="step_index", **overrides), Flaky, LONG)
+    asyncio.run(parts.until_full())
+    units = all_units(parts.store)
+    assert all(unit.samples == 4 for unit in units)
+    assert any(len(unit.episodes) < 4 for unit in units)
+
+
+def test_a_slow_judge_never_lets_a_group_go_with_a_turn_unjudged(tmp_path: Path) -> None:
+    class Slow(RulesJudge):
+        async def judge(self, turn: Turn, history: Sequence[Turn], task: Task) -> Verdict:
+            for _ in range(50 * (3 - int(turn.episode_id[-1]))):  # the first member is judged last
+                await asyncio.sleep(0)
+            return await super().judge(turn, history, task)
+
+    parts = Parts(tmp_path, config_of(signal="step_index", **{"rollout.group_size": "4"}), ChatEnv, LONG)
+    parts.judging = parts.collector.judging = JudgeLoop(Slow(), workers=4, capacity=4)
+    asyncio.run(parts.until_full())
+    units = all_units(parts.store)
+    assert all(turn.verdict is not None for unit in units for episode in unit.episodes for turn in episode.turns)
+    assert len(parts.collector.rewards) == sum(len(unit.episodes) for unit in units) == 16
+
+
+def test_a_backend_that_never_works_ends_the_run_with_its_reason(tmp_path: Path) -> None:
+    class Dead(ChatEnv):
+        async def _act(self, action: Action) -> Step:
+            raise InfrastructureError("no power")
+
+    parts = Parts(tmp_path, config_of(), Dead, LONG)
 
     async def scenario() -> None:
-        loops = [asyncio.create_task(parts.judging.run()), asyncio.create_task(parts.collector.run())]
-        async with asyncio.timeout(60):
-            await parts.collector.accepted.wait()
-        for loop in loops:
-            loop.cancel()
-        await asyncio.gather(*loops, return_exceptions=True)
+        judging = asyncio.create_task(parts.judging.run())
+        try:
+            await parts.collector.run()
+        finally:
+            await parts.stop([judging])
 
-    asyncio.run(scenario())
-    (unit, *_) = all_units(parts.store)
-    assert unit.samples == len(unit.episodes) < 4
+    with pytest.raises(ExceptionGroup) as raised:
+        asyncio.run(scenario())
+    assert raised.group_contains(InfrastructureError, match=r"17 episodes in a row.*no power")
+    assert len((tmp_path / "records" / "aborted.jsonl").read_text().splitlines()) >= 17

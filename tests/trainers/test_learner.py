@@ -144,3 +144,6 @@ def test_only_whole_checkpoints_count_and_old_ones_go(tiny_model: Path, tmp_path
         learner.version = version
         checkpoints.save(tmp_path, learner, tokenizer, units={}, keep=2)
     assert [path.name for path in checkpoints.complete(tmp_path)] == ["v0002", "v0003"]
+    (tmp_path / "v9999").mkdir()
+    (tmp_path / "v10000").mkdir()
+    assert [path.name for path in checkpoints.complete(tmp_path)][-2:] == ["v9999", "v10000"]

@@ -1,73 +1,132 @@
 import asyncio
+from collections.abc import Awaitable, Callable
 
 import pytest
 
 from trainers.pacer import Pacer
 
 
+def scenario(run: Callable[[], Awaitable[None]]) -> None:
+    async def bounded() -> None:
+        async with asyncio.timeout(30):
+            await run()
+
+    asyncio.run(bounded())
+
+
 def test_admission_stops_at_the_capacity_and_goes_on_in_order() -> None:
-    async def scenario() -> None:
+    async def run() -> None:
         pacer, admitted = Pacer(3), []
 
         async def want(name: str, samples: int) -> None:
-            await pacer.acquire(samples)
+            await pacer.admit(samples)
             admitted.append(name)
 
-        tasks = [asyncio.create_task(want(*job)) for job in (("a", 2), ("b", 2), ("c", 1))]
+        first = await pacer.admit(2)
+        tasks = [asyncio.create_task(want(*job)) for job in (("b", 2), ("c", 1))]
         await asyncio.sleep(0)
-        assert admitted == ["a"]  # c would fit, but b came first
-        pacer.release(1)
-        await tasks[1]
-        assert admitted == ["a", "b"]
-        assert pacer.held == 3
-        pacer.release(2)
-        await tasks[2]
-        assert pacer.held == 2
+        assert admitted == []  # c would fit, but b came first
+        pacer.let_go(first)
+        await asyncio.gather(*tasks)
+        assert admitted == ["b", "c"]
+        assert pacer.in_flight == 3
 
-    asyncio.run(scenario())
+    scenario(run)
 
 
-def test_a_cancelled_waiter_leaves_no_slot_behind() -> None:
-    async def scenario() -> None:
+def test_what_is_queued_takes_room_until_it_is_trained() -> None:
+    async def run() -> None:
         pacer = Pacer(2)
-        await pacer.acquire(2)
-        first, second = asyncio.create_task(pacer.acquire(2)), asyncio.create_task(pacer.acquire(1))
+        for _ in range(2):
+            pacer.accept(await pacer.admit())
+        waiter = asyncio.create_task(pacer.admit())
         await asyncio.sleep(0)
-        pacer.release(1)
+        assert not waiter.done()
+        assert pacer.queued == 2
+        pacer.train(1)
+        await waiter
+
+    scenario(run)
+
+
+@pytest.mark.parametrize("staleness", [0, 1, 3])
+def test_a_straggler_is_trained_within_the_bound_while_others_flow_past(staleness: int) -> None:
+    async def run() -> None:
+        batch, trained = 2, 0
+        pacer = Pacer((staleness + 1) * batch)
+        straggler = await pacer.admit()
+        for _ in range(50):
+            other = asyncio.create_task(pacer.admit())
+            await asyncio.sleep(0)
+            if not other.done():
+                other.cancel()
+                await asyncio.gather(other, return_exceptions=True)
+                break
+            pacer.accept(other.result())
+            if pacer.queued >= batch:
+                pacer.train(batch)
+                trained += 1
+        assert trained == staleness
+        pacer.accept(straggler)
+        assert pacer.queued <= batch  # the next batch holds it
+
+    scenario(run)
+
+
+def test_turns_that_carry_no_signal_never_close_admission_for_good() -> None:
+    async def run() -> None:
+        pacer = Pacer(4)
+        pacer.accept(await pacer.admit())  # waits in the queue: a batch is 4
+        for _ in range(100):
+            pacer.let_go(await pacer.admit())
+        for _ in range(3):
+            pacer.accept(await pacer.admit())
+        assert pacer.queued == 4
+
+    scenario(run)
+
+
+def test_a_cancelled_waiter_leaves_nothing_behind() -> None:
+    async def run() -> None:
+        pacer = Pacer(2)
+        held = await pacer.admit(2)
+        first, second = asyncio.create_task(pacer.admit(2)), asyncio.create_task(pacer.admit(1))
+        await asyncio.sleep(0)
         first.cancel()
+        pacer.let_go(held)  # before the cancellation is delivered
         await asyncio.gather(first, return_exceptions=True)
         await second
-        assert pacer.held == 2
+        assert pacer.in_flight == 1
 
-    asyncio.run(scenario())
+    scenario(run)
 
 
-def test_a_waiter_cancelled_after_it_was_admitted_gives_its_slots_back() -> None:
-    async def scenario() -> None:
+def test_a_waiter_cancelled_after_it_was_admitted_gives_its_room_back() -> None:
+    async def run() -> None:
         pacer = Pacer(1)
-        await pacer.acquire()
-        waiter = asyncio.create_task(pacer.acquire())
+        held = await pacer.admit()
+        waiter = asyncio.create_task(pacer.admit())
         await asyncio.sleep(0)
-        pacer.release()
+        pacer.let_go(held)
         waiter.cancel()
         await asyncio.gather(waiter, return_exceptions=True)
-        assert pacer.held == 0
+        assert pacer.in_flight == 0
 
-    asyncio.run(scenario())
+    scenario(run)
 
 
 def test_samples_queued_before_a_restart_count() -> None:
-    async def scenario() -> None:
-        pacer = Pacer(2, held=3)
-        waiter = asyncio.create_task(pacer.acquire())
+    async def run() -> None:
+        pacer = Pacer(2, queued=3)
+        waiter = asyncio.create_task(pacer.admit())
         await asyncio.sleep(0)
         assert not waiter.done()
-        pacer.release(2)
+        pacer.train(2)
         await waiter
 
-    asyncio.run(scenario())
+    scenario(run)
 
 
 def test_what_never_fits_is_refused() -> None:
     with pytest.raises(ValueError, match="capacity of 2"):
-        asyncio.run(Pacer(2).acquire(3))
+        asyncio.run(Pacer(2).admit(3))

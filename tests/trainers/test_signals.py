@@ -11,7 +11,7 @@ from trainers.learner import Learner
 from trainers.policies.gate import ComputeGate
 from trainers.policies.model import load_model
 from trainers.policies.render import Renderer, with_hint
-from trainers.signals import to_sequences, trainable
+from trainers.signals import process_reward, to_sequences, trainable
 from trainers.store import Unit
 
 MESSAGES = [{"role": "user", "content": "What is 2 + 2?"}]
@@ -112,3 +112,19 @@ def test_step_index_compares_the_steps_of_a_group_and_leaves_aborted_episodes_ou
     assert_allclose(first.advantages, [1.0, 1.0], rtol=1e-5)  # 2 against -1
     assert_allclose(other.advantages, [-1.0, -1.0], rtol=1e-5)
     assert_allclose(second.advantages, [0.0, 0.0])  # alone at its step: outcome 1 + score -1, as it is
+
+
+@pytest.mark.parametrize(
+    ("verdict", "expected"),
+    [
+        (Verdict(score=1.0, votes=[1.0, 1.0, -1.0]), 1 / 3),  # the mean, not the majority
+        (Verdict(score=None, votes=[1.0, -1.0], status="abstained"), 0.0),  # a tie has a mean
+        (Verdict(score=None, votes=[None, None], status="abstained"), None),
+        (Verdict(score=1.0, votes=[1.0, None]), 1.0),
+        (Verdict(score=-1.0), -1.0),
+        (Verdict(status="failed"), float("nan")),
+        (None, float("nan")),
+    ],
+)
+def test_a_steps_process_reward_is_the_mean_of_its_valid_votes(verdict: Verdict | None, expected: float | None) -> None:
+    assert process_reward(verdict) == pytest.approx(expected, nan_ok=True)

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from claw_envs.core.errors import UserError
+from claw_envs.core.endpoints import is_endpoint, split_endpoint
 from trainers.policies.base import Completion, Policy, Prompt, Sampling
 
 __all__ = ["Completion", "Policy", "Prompt", "Sampling", "make_policy"]
@@ -19,12 +19,10 @@ def make_policy(spec: str, **options: Any) -> Policy:
     Raises:
         UserError: if there is no such model, or an endpoint's model is not named.
     """
-    if spec.startswith(("http://", "https://")):
+    if is_endpoint(spec):
         from trainers.policies.endpoint import EndpointPolicy
 
-        base_url, _, model = spec.partition("#")
-        if not model:
-            raise UserError(f"{spec}: name the endpoint's model after a '#', as in {base_url}#my-model")
+        base_url, model = split_endpoint(spec)
         return EndpointPolicy(base_url, model=model, **options)
     from trainers.policies.embedded import EmbeddedPolicy
 

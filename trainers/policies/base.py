@@ -48,6 +48,7 @@ class Policy(Protocol):
         """Sample a response. Concurrent calls are batched; a weight update takes effect between two tokens.
 
         Raises:
+            ContextFull: if the prompt leaves no room for a response.
             InfrastructureError: if the engine is gone.
         """
         ...

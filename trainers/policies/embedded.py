@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import Future
 from typing import Any
 
-from claw_envs.core.errors import UserError
+from claw_envs.core.errors import ContextFull, UserError
 from trainers.policies.base import Completion, Prompt, Sampling
 from trainers.policies.batch import Batch, Row
 from trainers.policies.engine import Engine, ScoreItem, Update
@@ -98,7 +98,8 @@ class EmbeddedPolicy:
         tokens is kept across a weight update, as every engine does that updates without a restart.
 
         Raises:
-            UserError: if the prompt leaves no room for a token, or the sampling makes no sense.
+            ContextFull: if the prompt leaves no room for a token.
+            UserError: if the prompt is empty or holds unknown ids, or the sampling makes no sense.
             InfrastructureError: if the engine is gone.
         """
         if sampling.max_new_tokens < 1 or sampling.temperature < 0 or not 0 < sampling.top_p <= 1:
@@ -114,7 +115,7 @@ class EmbeddedPolicy:
         """See `Policy.score`; the weights are those in use when the computation begins.
 
         Raises:
-            UserError: if prompt and response are longer than the context.
+            ContextFull: if prompt and response are longer than the context.
             InfrastructureError: if the engine is gone.
         """
         if not response_ids:
@@ -164,5 +165,7 @@ class EmbeddedPolicy:
         if not 0 <= min(ids) <= max(ids) < self._vocabulary:
             raise UserError(f"token ids must lie in 0..{self._vocabulary - 1}")
         if len(ids) + room > self.context:
-            raise UserError(f"{len(ids)} prompt tokens and {room} more do not fit the context of {self.context} tokens")
+            raise ContextFull(
+                f"{len(ids)} prompt tokens and {room} more do not fit the context of {self.context} tokens"
+            )
         return ids

@@ -34,6 +34,7 @@ class EndpointPolicy:
 
         Raises:
             UserError: for a prompt of token ids or a top-p other than 1, which this path does not carry.
+            ContextFull: if the endpoint says that the conversation does not fit its model's context.
             InfrastructureError: if no answer could be had.
         """
         messages = [message for message in prompt if isinstance(message, dict)]

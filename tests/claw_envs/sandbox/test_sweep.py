@@ -97,7 +97,9 @@ def test_the_sweep_kills_a_holder_that_its_owner_left(tmp_path: Path) -> None:
     dead.wait()
     state = state_root() / f"{dead.pid}-1" / "s0"
     state.mkdir(parents=True)
-    (state / "label.json").write_text(f'{{"holder_pid": {holder.pid}, "holder_start": {start_time(holder.pid)}}}')
+    (state / "label.json").write_text(
+        f'{{"holder_pid": {holder.pid}, "holder_start": {start_time(holder.pid)}, "groups": []}}'
+    )
     assert f"{dead.pid}-1-s0" in sweep()
     assert holder.wait(timeout=30) == -9
     assert not state.parent.exists()
@@ -109,7 +111,7 @@ def test_the_sweep_spares_a_process_that_only_has_the_holders_pid() -> None:
     dead.wait()
     state = state_root() / f"{dead.pid}-1" / "s0"
     state.mkdir(parents=True)
-    label = f'{{"holder_pid": {innocent.pid}, "holder_start": 3}}'
+    label = f'{{"holder_pid": {innocent.pid}, "holder_start": 3, "groups": []}}'
     (state / "label.json").write_text(label)
     sweep()
     assert innocent.poll() is None

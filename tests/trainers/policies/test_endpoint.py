@@ -56,5 +56,5 @@ def test_what_an_endpoint_cannot_do_is_said() -> None:
         await policy.aclose()
 
     asyncio.run(run())
-    with pytest.raises(UserError, match="#my-model"):
+    with pytest.raises(UserError, match="URL#MODEL"):
         make_policy("http://127.0.0.1:1/v1")

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import torch
 
-from claw_envs.core.errors import InfrastructureError, UserError
+from claw_envs.core.errors import ContextFull, InfrastructureError, UserError
 from trainers.policies.base import Sampling
 from trainers.policies.embedded import EmbeddedPolicy
 
@@ -59,9 +59,9 @@ def test_the_context_bounds_prompt_and_response(make: Make) -> None:
         assert cut.finish_reason == "length"
         last = await tiny.generate([5] * 299, Sampling(100, temperature=0))
         assert len(last.response_ids) == 1
-        with pytest.raises(UserError, match="300"):
+        with pytest.raises(ContextFull, match="300"):
             await tiny.generate([5] * 300, Sampling(1))
-        with pytest.raises(UserError, match="300"):
+        with pytest.raises(ContextFull, match="300"):
             await tiny.score([5] * 200, [5] * 101)
         assert len(await tiny.score([5] * 200, [5] * 100)) == 100
 
