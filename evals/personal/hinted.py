@@ -1,4 +1,7 @@
-"""The preference in words, for measurements only: training never sees these, users of the benchmark never type them."""
+"""The preference in words: what a model can do that is told it, and what its answers are held against.
+
+The student's hint is, on purpose, one of the things that the simulated student says when it corrects a reply: perplexity
+is measured under the very hint that a user gives. The scores never use it."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, cast

@@ -131,6 +131,21 @@ def test_step_index_trains_in_real_sandboxes(tiny_model: Path, tmp_path: Path) -
     assert {line["turn"]["observation"]["role"] for line in lines} <= {"tool", "environment"}
 
 
-def test_an_unknown_environment_argument_is_a_users_mistake(tiny_model: Path, tmp_path: Path) -> None:
-    with pytest.raises(UserError, match=r"\[env\] of the chat family"):
-        train(config_of(tiny_model, **{"env.colour": "red"}), tmp_path)
+def test_a_users_mistake_leaves_no_run_behind(tiny_model: Path, tmp_path: Path) -> None:
+    for key, message in (("env.colour", "takes no colour"), ("eval.function", "evals.nothing")):
+        with pytest.raises(UserError, match=message):
+            train(config_of(tiny_model, **{key: "evals.nothing:here"}), tmp_path)
+        assert list(tmp_path.iterdir()) == []
+
+
+def test_a_score_that_a_kill_took_is_made_up_for_on_resume_and_none_is_made_twice(
+    tiny_model: Path, tmp_path: Path
+) -> None:
+    overrides = {"eval.function": "evals.personal.evaluate:evaluate", "eval.every": "1", "updates": "1"}
+    config = config_of(tiny_model, **overrides, **{"eval.options.limit": "2", "eval.options.max_new_tokens": "4"})
+    train(config, tmp_path)
+    scores = tmp_path / "scores.csv"
+    whole = scores.read_text().splitlines()
+    scores.write_text("\n".join(whole[:2]) + "\n")
+    train(config, tmp_path, resume=True)
+    assert [line.split(",")[0] for line in scores.read_text().splitlines()] == ["version", "0", "1"]
