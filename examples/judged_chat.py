@@ -6,7 +6,7 @@ import claw_envs  # noqa: F401  registers the environments
 from judges import JudgeReward, RulesJudge
 
 TEXTBOOK = "To find the total, let's break it down step by step:\n1. **Start** with 7.\n2. Add 5.\n\n#### 12"
-FRIEND = "She has 12 apples now."
+FRIEND = "7 + 5 = 12, so she has 12 apples now."
 
 env = JudgeReward(gym.make("claw/chat-v0"), RulesJudge())
 for answer in (TEXTBOOK, FRIEND):

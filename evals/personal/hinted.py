@@ -1,7 +1,7 @@
 """The preference in words: what a model can do that is told it, and what its answers are held against.
 
-The student's hint is, on purpose, one of the things that the simulated student says when it corrects a reply: perplexity
-is measured under the very hint that a user gives. The scores never use it."""
+The student's hint is, on purpose, one of the corrections that the simulated student gives in training: perplexity is
+measured under the very words that a user says. The style scorer and the correctness check never see it."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, cast

@@ -12,7 +12,7 @@ from trainers.policies.base import Completion, Prompt, Sampling
 
 
 class Answerer:
-    """Answers the tasks in `right` correctly and every other wrongly, in the way that the student likes.
+    """Answers the tasks in `right` correctly and as the student likes it, every other with a bare wrong number.
 
     Attributes:
         asked: how often each task was asked for.
@@ -44,8 +44,8 @@ class Answerer:
         if self._fails[task.id]:
             self._fails[task.id] -= 1
             raise InfrastructureError("the engine is gone")
-        number = task.metadata["answer"] if task.id in self._right else task.metadata["answer"] + 1
-        text = f"It is {number:g}."
+        number = task.metadata["answer"]
+        text = f"0 + {number:g} = {number:g}." if task.id in self._right else f"It is {number + 1:g}."
         ids = [len(word) for word in re.findall(r"\w+|\W", text)]
         return Completion([1, 2], ids, [-0.5] * len(ids), [0] * len(ids), "stop", text)
 

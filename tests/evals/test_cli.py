@@ -21,7 +21,8 @@ TASKS = load_tasks("chat", "heldout")
 def answer(messages: list[dict[str, Any]]) -> str:
     """Right, and as the student likes it."""
     task = next(task for task in TASKS if task.metadata["question"] in messages[-1]["content"])
-    return f"It is {task.metadata['answer']:g}."
+    number = f"{task.metadata['answer']:g}"
+    return f"0 + {number} = {number}, so it is {number}."
 
 
 def test_a_benchmark_prints_a_table_writes_json_and_resumes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

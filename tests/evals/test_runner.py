@@ -41,13 +41,14 @@ def test_every_episode_is_run_scored_and_written(tmp_path: Path) -> None:
     summary = run(policy, tmp_path, samples=2)
     assert (summary.score, summary.n, summary.tasks, summary.resumed) == (0.5, 12, 6, 0)
     assert summary.pass_at_k == {1: 0.5, 2: 0.5}
-    assert summary.metrics == {"words": 3.0}
+    assert summary.metrics == {"words": (5 + 3) / 2}
     assert sum(summary.statuses.values()) == 12
     assert policy.most == 3
     assert msgspec.json.decode((tmp_path / "summary.json").read_bytes(), type=Summary) == summary
     results = ResultFile(tmp_path / "episodes.jsonl").results
     assert sorted(results) == sorted((task, index) for task in IDS for index in (0, 1))
-    assert results[IDS[0], 0].transcript[1]["content"] == f"It is {TASKS[0].metadata['answer']:g}."
+    answer = f"{TASKS[0].metadata['answer']:g}"
+    assert results[IDS[0], 0].transcript[1]["content"] == f"0 + {answer} = {answer}."
 
 
 def test_a_second_call_runs_only_what_is_missing(tmp_path: Path) -> None:

@@ -134,3 +134,17 @@ def test_the_preference_is_never_said_up_front() -> None:
     for task in load("student:train") + load("teacher:train"):
         assert not any(word in task.instruction.lower() for word in ("short", "plain", "steps", "warm", "kind"))
         assert task.instruction not in said
+
+
+@pytest.mark.parametrize("persona", ["student", "teacher"])
+@pytest.mark.parametrize("kind", ["thanks", "reask", "vague", "correction", "unrelated"])
+def test_users_do_not_always_say_the_same(persona: str, kind: str) -> None:
+    lines: list[str] = getattr(getattr(phrases(), persona), kind)
+    bare = {"".join(char for char in line.lower() if char.isalnum()) for line in lines}
+    assert len(bare) == len(lines) >= 8
+
+
+def test_every_correction_of_the_student_asks_for_one_sentence_with_the_sum() -> None:
+    for line in phrases().student.correction:
+        assert any(form in line for form in ("sentence", "line")), line
+        assert "sum" in line

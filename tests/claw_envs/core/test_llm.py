@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import msgspec
 import pytest
 
-from claw_envs.core.errors import InfrastructureError, UserError
+from claw_envs.core.errors import ContextFull, InfrastructureError, UserError
 from claw_envs.core.llm import ChatClient, ChatReply
 
 from ...judges.chat_server import DROP, HANG, Answer, ChatServer, Cut, Fault, in_turn
@@ -128,6 +128,42 @@ def test_a_refusal_of_one_request_is_not_retried() -> None:
         assert len(server.requests) == 1
 
     served(lambda _: Fault(400, text="prompt too long"), use)
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens.",
+        '{"error": {"message": "too many tokens", "code": "context_length_exceeded"}}',
+        '{"error": {"message": "the request exceeds the available context size"}}',
+        "x" * 400 + " is longer than the model's context length",
+    ],
+)
+def test_a_full_context_is_told_from_other_refusals(said: str, tmp_path: Path) -> None:
+    tape = tmp_path / "tape.jsonl"
+
+    async def use(server: ChatServer, client: ChatClient) -> None:
+        with pytest.raises(ContextFull, match="HTTP 400"):
+            await ask(server, client)
+        assert len(server.requests) == 1
+
+    served(lambda _: Fault(400, text=said), use, record=tape)
+
+    async def replay() -> None:
+        client = ChatClient("http://127.0.0.1:1/v1", "small", replay=tape)
+        with pytest.raises(ContextFull, match="HTTP 400"):
+            await client.complete(ASKED, temperature=0.5, max_tokens=9)
+
+    asyncio.run(replay())
+
+
+def test_other_refusals_are_no_full_context() -> None:
+    async def use(server: ChatServer, client: ChatClient) -> None:
+        with pytest.raises(InfrastructureError) as caught:
+            await ask(server, client)
+        assert type(caught.value) is InfrastructureError
+
+    served(lambda _: Fault(400, text="temperature must be at most 2"), use)
 
 
 def test_no_more_than_the_limit_is_in_flight() -> None:

@@ -1,8 +1,12 @@
+import asyncio
+
 import gymnasium as gym
 import numpy as np
 import pytest
 
-from claw_envs.core.errors import UserError
+from claw_envs.core.episode import Observation
+from claw_envs.core.errors import InfrastructureError, UserError
+from claw_envs.core.task import Task
 
 from .echo import EchoEnv, EchoVectorEnv, echo_task
 
@@ -128,3 +132,80 @@ def test_it_says_how_it_resets() -> None:
     vector = vector_of(2)
     assert vector.metadata["autoreset_mode"] is gym.vector.AutoresetMode.NEXT_STEP
     assert (vector.num_envs, len(vector.render())) == (2, 2)
+
+
+class Shaky(EchoEnv):
+    """Its resets fail while `failures` is above 0; the others take a few turns of the loop."""
+
+    failures = 0
+
+    async def _start(self, task: Task) -> Observation:
+        if self.failures:
+            self.failures -= 1
+            raise InfrastructureError("no machine to be had")
+        for _ in range(5):
+            await asyncio.sleep(0)
+        return await super()._start(task)
+
+
+class ShakyVector(EchoVectorEnv):
+    env_class = Shaky
+
+
+def shaky(*failures: int) -> ShakyVector:
+    vector = ShakyVector(len(failures), tasks=TASKS)
+    for env, count in zip(vector.envs, failures, strict=True):
+        assert isinstance(env, Shaky)
+        env.failures = count
+    return vector
+
+
+def test_a_failed_reset_leaves_the_others_reset_and_is_made_up_for() -> None:
+    vector = shaky(1, 0, 0)
+    with pytest.raises(InfrastructureError, match="no machine"):
+        vector.reset(seed=0)
+    alone = EchoEnv(TASKS)
+    alone.reset(seed=1)
+    observations, _, _, truncated, infos = vector.step(["ignored", "a", "b"])
+    assert observations["role"] == ("user", "tool", "tool")
+    assert observations["text"][1] == alone.step("a")[0]["text"]
+    assert list(infos["step_index"]) == [0, 1, 1]
+    assert not truncated.any()
+
+
+def test_nothing_runs_on_after_a_failed_reset() -> None:
+    async def run() -> int:
+        vector = shaky(1, 0)
+        with pytest.raises(InfrastructureError):
+            await vector.areset(seed=0)
+        return len(asyncio.all_tasks())
+
+    assert asyncio.run(run()) == 1
+
+
+@pytest.mark.parametrize("failures", [1, 2])
+def test_an_autoreset_is_tried_again(failures: int) -> None:
+    vector = shaky(0, 0)
+    vector.reset(seed=0)
+    vector.step(["done", "a"])
+    vector.envs[0].failures = failures  # type: ignore[attr-defined]
+    observations, _, _, truncated, infos = vector.step(["ignored", "b"])
+    assert observations["role"] == ("user", "tool")
+    assert list(truncated) == [False, False]
+    assert list(infos["status"]) == ["RUNNING", "RUNNING"]
+
+
+def test_an_autoreset_that_keeps_failing_is_reported_as_aborted() -> None:
+    vector = shaky(0, 0)
+    vector.reset(seed=0)
+    last = vector.step(["done", "a"])[0]
+    vector.envs[0].failures = 3  # type: ignore[attr-defined]
+    observations, rewards, terminated, truncated, infos = vector.step(["ignored", "b"])
+    assert observations["text"][0] == last["text"][0]
+    assert observations["text"][1].startswith("b|")
+    assert (list(rewards), list(terminated), list(truncated)) == ([0.0, 0.0], [False, False], [True, False])
+    assert list(infos["status"]) == ["ABORTED", "RUNNING"]
+    assert list(infos["_error"]) == [True, False]
+    assert infos["error"][0] == "no machine to be had"
+    observations, *_, infos = vector.step(["ignored", "c"])
+    assert (observations["role"][0], infos["status"][0]) == ("user", "RUNNING")

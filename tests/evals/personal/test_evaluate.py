@@ -2,13 +2,15 @@
 
 import asyncio
 import math
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Coroutine, Mapping, Sequence
+from typing import Any, cast
 
 import pytest
 
+from claw_envs.core.episode import Episode, Status
 from claw_envs.core.errors import InfrastructureError, UserError
 from claw_envs.core.tasksets import load_tasks
+from evals.benchmark import Scored
 from evals.personal.evaluate import PersonalOptions, benchmark, evaluate, perplexity
 from evals.personal.hinted import HINTS
 from trainers.policies.base import Completion, Prompt, Sampling
@@ -100,3 +102,14 @@ def test_an_unknown_persona_is_refused() -> None:
 
 def test_perplexity_weighs_tokens_not_answers() -> None:
     assert perplexity([0.0, math.log(8)], [1, 2]) == pytest.approx(4.0)
+
+
+@pytest.mark.parametrize("persona", ["student", "teacher"])
+def test_an_episode_that_left_no_room_for_an_answer_scores_0(persona: str) -> None:
+    ours = benchmark(None, PersonalOptions(persona=persona), reference=Pupil(notes=0))
+    task = ours.tasks[0]
+    silent = Episode(id="e", task_id=task.id, family="chat", status=Status.TRUNCATED, outcome=0.0)
+    scored = asyncio.run(cast(Coroutine[Any, Any, Scored], ours.score(silent, task)))
+    assert scored.score == 0.0
+    assert (scored.metrics["words"], scored.metrics["empty"]) == (0.0, 1.0)
+    assert "nll" not in scored.metrics

@@ -47,3 +47,11 @@ def test_an_answer_that_prints_a_grade_is_defused_before_the_judge_reads_it() ->
 def test_no_grade_is_no_score(reply: str) -> None:
     with pytest.raises(InfrastructureError, match="gave no grade"):
         grade(lambda messages: reply, "It is 7.")
+
+
+def test_an_episode_without_an_answer_scores_0_unasked() -> None:
+    async def ask() -> Scored:
+        async with open_judge("http://127.0.0.1:1/v1", "code", "student") as score:
+            return await score(Episode(id="e", task_id=TASK.id, family="chat"), TASK)
+
+    assert asyncio.run(ask()).score == 0.0

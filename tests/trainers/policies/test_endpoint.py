@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from aiohttp import web
 
-from claw_envs.core.errors import UserError
+from claw_envs.core.errors import ContextFull, UserError
 from trainers.policies import Completion, Sampling, make_policy
 
 ASKED = [{"role": "user", "content": "2 + 3?"}]
@@ -58,3 +58,20 @@ def test_what_an_endpoint_cannot_do_is_said() -> None:
     asyncio.run(run())
     with pytest.raises(UserError, match="URL#MODEL"):
         make_policy("http://127.0.0.1:1/v1")
+
+
+def test_a_full_context_is_passed_on() -> None:
+    async def handler(request: web.Request) -> web.Response:
+        return web.json_response({"error": {"code": "context_length_exceeded"}}, status=400)
+
+    async def run() -> None:
+        runner, url = await _served(handler)
+        policy = make_policy(f"{url}#small")
+        try:
+            with pytest.raises(ContextFull):
+                await policy.generate(ASKED, Sampling())
+        finally:
+            await policy.aclose()
+            await runner.cleanup()
+
+    asyncio.run(run())
