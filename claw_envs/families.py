@@ -1,16 +1,10 @@
 """The environment families: their Gymnasium ids, where their code is, where their tasks come from."""
 
-import inspect
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import NamedTuple
 
 import gymnasium as gym
 
 from claw_envs.core.errors import UserError
-from claw_envs.lookup import lookup
-
-if TYPE_CHECKING:
-    from claw_envs.core.env import ClawEnv
 
 
 class Family(NamedTuple):
@@ -57,35 +51,6 @@ def family(name: str) -> Family:
         if name in (row.name, row.id):
             return row
     raise UserError(f"no environment family {name!r}; there are: {', '.join(row.name for row in FAMILIES)}")
-
-
-def make_env(name: str, settings: Mapping[str, Any], *, said: str) -> "ClawEnv":
-    """An environment of the family `name`, from settings that a user wrote.
-
-    Args:
-        settings: for the constructor.
-        said: where the user wrote them, for the complaint.
-
-    Raises:
-        UserError: if there is no such family, or its environment takes no such argument.
-    """
-    create: type[ClawEnv] = lookup(family(name).env, extra="all")
-    takes = _arguments(create)
-    if unknown := sorted(settings.keys() - takes):
-        raise UserError(f"{said}: the {name} environment takes no {', '.join(unknown)}; it takes {', '.join(takes)}")
-    return create(**settings)
-
-
-def _arguments(create: type) -> list[str]:
-    """Names of the constructor's arguments; while a constructor passes on what it does not know, its base's too."""
-    names: dict[str, None] = {}
-    for each in create.__mro__:
-        if "__init__" in vars(each):
-            parameters = list(inspect.signature(each).parameters.values())
-            names |= {it.name: None for it in parameters if it.kind in (it.POSITIONAL_OR_KEYWORD, it.KEYWORD_ONLY)}
-            if not any(it.kind is it.VAR_KEYWORD for it in parameters):
-                break
-    return list(names)
 
 
 def register() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from claw_envs.core.env import ClawEnv
-from claw_envs.families import make_env
+from claw_envs.make import make_env
 
 _HELP = "Type a message; a line with a single '.' sends it. Ctrl-C, or Ctrl-D with nothing typed, ends."
 

@@ -1,6 +1,6 @@
 """What a run is put together from by name: the environments and the judge."""
 
-from claw_envs import families
+from claw_envs import make
 from claw_envs.core.endpoints import api_key
 from claw_envs.core.env import ClawEnv
 from claw_envs.core.llm import ChatClient
@@ -35,7 +35,7 @@ def make_env(config: Config) -> ClawEnv:
     Raises:
         UserError: if `[env]` holds an argument that the family does not take.
     """
-    return families.make_env(config.family, config.env, said="[env]")
+    return make.make_env(config.family, config.env, said="[env]")
 
 
 def make_judge(config: JudgeConfig) -> Judge:

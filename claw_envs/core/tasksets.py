@@ -7,6 +7,7 @@ from pathlib import Path
 
 from claw_envs.core.errors import UserError
 from claw_envs.core.task import Task
+from claw_envs.families import family as family_of
 
 
 def load_tasks(family: str, source: str | Path | Sequence[Task] | None = None) -> list[Task]:
@@ -19,10 +20,8 @@ def load_tasks(family: str, source: str | Path | Sequence[Task] | None = None) -
     Raises:
         UserError: if the source does not exist, holds no task, or holds two of one id.
     """
-    from claw_envs.families import family as lookup
-
     if source is None or isinstance(source, str | Path):
-        module, name = lookup(family).loader.split(":")
+        module, name = family_of(family).loader.split(":")
         tasks = list(getattr(import_module(module), name)(None if source is None else str(source)))
     else:
         tasks = list(source)

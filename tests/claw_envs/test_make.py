@@ -4,9 +4,9 @@ from typing import Any
 
 import pytest
 
-from claw_envs import families
+from claw_envs import make
 from claw_envs.core.errors import UserError
-from claw_envs.families import make_env
+from claw_envs.make import make_env
 
 from .core.echo import EchoEnv, echo_task
 
@@ -32,6 +32,6 @@ def test_an_unknown_setting_is_named_with_those_there_are(family: str) -> None:
 
 
 def test_a_bug_in_a_constructor_is_not_hidden(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(families, "lookup", lambda dotted, *, extra: Broken)
+    monkeypatch.setattr(make, "lookup", lambda dotted, *, extra: Broken)
     with pytest.raises(TypeError, match="has no len"):
         make_env("chat", {"max_steps": 3}, said="--set")
