@@ -22,7 +22,7 @@ from trainers.collector import Collector
 from trainers.config import Config
 from trainers.judging import JudgeLoop
 from trainers.learner import Learner, UpdateFigures
-from trainers.memory import share_heaps
+from trainers.memory import release, share_heaps
 from trainers.metrics import MetricsWriter
 from trainers.pacer import Pacer
 from trainers.plugins import close_judge, make_env, make_judge
@@ -174,6 +174,7 @@ class AsyncTrainer:
         sequences = to_sequences(units, self.config, self.learner, self.policy.renderer)
         staleness = [version - 1 - int(sequence.versions.min()) for sequence in sequences]
         figures = self.learner.update(sequences, version=version)
+        release()
         self._trained |= {unit.id: version for unit in units}
         return figures, staleness
 

@@ -1,9 +1,10 @@
-"""Peak memory: how the C library's allocator is kept from hoarding what torch frees. Linux with glibc; nothing else."""
+"""Peak memory: keeps the C library's allocator from hoarding what torch frees. Linux with glibc; elsewhere no-ops."""
 
 import ctypes
 import platform
 
 _M_ARENA_MAX = -8  # malloc.h
+_GLIBC = platform.libc_ver()[0] == "glibc"
 
 
 def share_heaps(heaps: int = 2) -> bool:
@@ -15,6 +16,13 @@ def share_heaps(heaps: int = 2) -> bool:
     Returns:
         Whether the C library took the setting.
     """
-    if platform.libc_ver()[0] != "glibc":
-        return False
-    return bool(ctypes.CDLL(None).mallopt(_M_ARENA_MAX, heaps))
+    return _GLIBC and bool(ctypes.CDLL(None).mallopt(_M_ARENA_MAX, heaps))
+
+
+def release() -> bool:
+    """Give freed memory back to the system: after an update, gradients and activations of the small model's size.
+
+    Returns:
+        Whether there was any to give.
+    """
+    return _GLIBC and bool(ctypes.CDLL(None).malloc_trim(0))
