@@ -28,7 +28,7 @@ class Panel(NamedTuple):
 
 LEARNING = (
     Panel("score", "Score on held-out tasks", "score", (("score", "score"),), (0.0, 1.0), scored=True),
-    Panel("reward", "Reward of all that was judged since the last update", "reward", (("reward_mean", "mean"),)),
+    Panel("reward", "Reward of what was judged", "reward", (("reward_mean", "mean"),)),
     Panel("kl", "KL to the reference model", "nats per token", (("kl", "KL"),)),
     Panel("entropy", "Policy entropy", "nats per token", (("entropy", "entropy"),), (0.0, None)),
     Panel(
