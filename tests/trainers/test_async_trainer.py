@@ -59,6 +59,13 @@ def test_a_run_leaves_everything_that_the_design_names(tiny_model: Path, tmp_pat
     assert any((run / "tensorboard").iterdir())
 
 
+def test_no_update_at_all_scores_the_initial_weights(tiny_model: Path, tmp_path: Path) -> None:
+    overrides = {"updates": "0", "eval.function": "evals.personal.evaluate:evaluate", "eval.options.limit": "1"}
+    train(config_of(tiny_model, **overrides, **{"eval.options.max_new_tokens": "4"}), tmp_path)
+    assert [line.split(",")[0] for line in (tmp_path / "scores.csv").read_text().splitlines()] == ["version", "0"]
+    assert not (tmp_path / "checkpoints").exists()
+
+
 def test_staleness_never_exceeds_its_bound(tiny_model: Path, tmp_path: Path) -> None:
     for bound in (0, 2):
         run = tmp_path / str(bound)
