@@ -12,7 +12,7 @@ from transformers import Cache
 
 from trainers.policies.prefixes import Layers
 
-_BLOCK = 256  # positions by which buffers grow
+_BLOCK = 64  # positions by which buffers grow
 
 
 class SlotCache(Cache):
