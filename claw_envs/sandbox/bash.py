@@ -36,8 +36,11 @@ from claw_envs.sandbox.process import (
 
 ARGV = ["/bin/bash", "--norc", "--noprofile", "--noediting", "-i"]
 _OUT, _CONTROL = 200, 201
-_GRACE = 0.5
-"""Seconds that a command gets to end before the next stronger means."""
+_MEANS = (*[signal.SIGINT] * 4, signal.SIGKILL)
+"""What a command that is to stop is sent, one after the other: bash lets an interrupt pass that meets no running child,
+as between two turns of a loop, so one may not be enough."""
+_GRACE = 0.25
+"""Seconds that it gets to end before the next."""
 _READY_TIMEOUT = 20.0
 _SETUP = (
     f"exec {_OUT}>&1 {_CONTROL}>&2 >/dev/null 2>&1; set +o history +o histexpand; unset HISTFILE PROMPT_COMMAND; "
@@ -148,15 +151,14 @@ class Bash:
             if not below:
                 return None
             shell = below[0]
-        send_signal(shell, signal.SIGINT)
-        for pid in self._started(shell):
-            send_signal(pid, signal.SIGINT)
-        report = await self.wait(_GRACE)
-        if report is None and not self.gone.done():
+        for means in _MEANS:
+            send_signal(shell, signal.SIGINT)
             for pid in self._started(shell):
-                send_signal(pid, signal.SIGKILL)
+                send_signal(pid, means)
             report = await self.wait(_GRACE)
-        return report
+            if report is not None or self.gone.done():
+                return report
+        return None
 
     def _started(self, shell: int) -> list[int]:
         ticks = int(self._begun * os.sysconf("SC_CLK_TCK"))
