@@ -20,6 +20,12 @@ from claw_envs.core.errors import InfrastructureError
 READ_SIZE = 1 << 16
 
 
+def _interruptible(argv: list[str]) -> list[str]:
+    """`argv` so that its process can be interrupted, also where we were started in the background and so cannot be."""
+    deaf = signal.getsignal(signal.SIGINT) is signal.SIG_IGN
+    return ["/usr/bin/env", "--default-signal=INT,QUIT", *argv] if deaf else argv
+
+
 class Child:
     """One child process: its pidfd is watched, so that `ended` is set without a thread.
 
@@ -36,7 +42,13 @@ class Child:
     def __init__(self, argv: list[str], *, env: dict[str, str], stdin: int, stdout: int, stderr: int) -> None:
         try:
             self._popen = subprocess.Popen(
-                argv, env=env, stdin=stdin, stdout=stdout, stderr=stderr, start_new_session=True, cwd="/"
+                _interruptible(argv),
+                env=env,
+                stdin=stdin,
+                stdout=stdout,
+                stderr=stderr,
+                start_new_session=True,
+                cwd="/",
             )
         except ValueError as error:
             raise OSError(errno.EINVAL, f"not an argument: {error}") from error

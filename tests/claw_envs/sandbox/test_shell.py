@@ -1,4 +1,6 @@
 import asyncio
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from typing import Any
@@ -270,3 +272,27 @@ def test_a_closed_shell_refuses(in_sandbox: Runner) -> None:
             await shell.run("true", timeout=30)
 
     in_sandbox(body)
+
+
+DEAF = """
+import asyncio
+from claw_envs.core.task import SandboxSpec
+from claw_envs.sandbox import make_sandbox
+
+async def main():
+    sandbox = make_sandbox(SandboxSpec())
+    await sandbox.start()
+    shell = await sandbox.shell()
+    await shell.run("cd /tmp; x=7", timeout=30)
+    await shell.run("while :; do sleep 0.01; done", timeout=0.5)
+    print((await shell.run("echo $x $PWD", timeout=30)).output, end="")
+    await sandbox.close()
+
+asyncio.run(main())
+"""
+
+
+def test_commands_can_be_stopped_also_where_the_owner_runs_in_the_background_and_ignores_interrupts() -> None:
+    ignoring = "import signal, sys; signal.signal(signal.SIGINT, signal.SIG_IGN); exec(sys.argv[1])"
+    done = subprocess.run([sys.executable, "-c", ignoring, DEAF], capture_output=True, text=True, timeout=120)
+    assert done.stdout == "7 /tmp\n", done.stderr
