@@ -209,12 +209,12 @@ class Learner:
     def _score(
         self, rows: list[tuple[list[int], Any]], *, reference: bool, temperature: float
     ) -> list[NDArray[np.float32]]:
-        model, adapters = self._weights(reference)
         scored: list[NDArray[np.float32]] = [np.zeros(0, np.float32)] * len(rows)
         by_length = sorted(range(len(rows)), key=lambda i: len(rows[i][0]))
         size = 2 * self.config.optim.microbatch  # no activations are kept
         for start in range(0, len(rows), size):
             members = by_length[start : start + size]
+            model, adapters = self._weights(reference)
             with self.gate.learn(), torch.inference_mode(), adapters:
                 ids, positions = zip(*(rows[i] for i in members), strict=True)
                 flat = token_logprobs(model, ids, [list(p) for p in positions], temperature=temperature).logprobs
@@ -238,21 +238,7 @@ class Learner:
     def _weights(self, reference: bool) -> tuple[Any, AbstractContextManager[Any]]:
         if not reference:
             return self.model, nullcontext()
-        return (self.model, _Disabled(self.model)) if self.lora else (self.reference, nullcontext())
-
-
-class _Disabled(AbstractContextManager[None]):
-    """`PeftModel.disable_adapter`, which gives a new one-use context at each call, as a reusable context."""
-
-    def __init__(self, model: Any) -> None:
-        self._model = model
-
-    def __enter__(self) -> None:
-        self._context = self._model.disable_adapter()
-        self._context.__enter__()
-
-    def __exit__(self, *error: Any) -> None:
-        self._context.__exit__(*error)
+        return (self.model, self.model.disable_adapter()) if self.lora else (self.reference, nullcontext())
 
 
 def _with_lora(model: Any, config: Config) -> Any:
