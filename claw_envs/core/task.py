@@ -25,10 +25,14 @@ class SandboxSpec(msgspec.Struct, frozen=True, kw_only=True):
     """The machine that a task runs in. Everything not granted here is denied."""
 
     image: str | None = None
-    """Container image; None is the host's own system, read-only."""
+    """Container image by name; where nothing of `image`, `build` and `rootfs` is given, the host's own system serves,
+    read-only."""
+    build: str | None = None
+    """Host folder with a `Dockerfile`, in place of a ready image: built once, known by its content."""
     rootfs: str | None = None
-    """Directory that holds an exported root file system, in place of an image."""
+    """Host directory that holds a root file system, in place of an image."""
     workdir: str = "/app"
+    """Made where it is missing; empty: the image's own, `/` where it has none."""
     files: dict[str, str] = {}
     """Target path inside -> host path of a file or directory to copy there before the episode."""
     setup: tuple[str, ...] = ()

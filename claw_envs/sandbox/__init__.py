@@ -2,9 +2,9 @@
 
 from claw_envs.core.errors import UserError
 from claw_envs.core.task import SandboxSpec
-from claw_envs.sandbox.base import ExecResult, Sandbox, Shell
+from claw_envs.sandbox.base import ExecResult, Sandbox, Shell, Terminal
 
-__all__ = ["ExecResult", "Sandbox", "Shell", "make_sandbox"]
+__all__ = ["ExecResult", "Sandbox", "Shell", "Terminal", "make_sandbox"]
 
 
 def make_sandbox(spec: SandboxSpec, backend: str = "namespace") -> Sandbox:
@@ -12,17 +12,21 @@ def make_sandbox(spec: SandboxSpec, backend: str = "namespace") -> Sandbox:
 
     Args:
         spec: the machine.
-        backend: `namespace`, or `local` (no isolation at all).
+        backend: `namespace`, `docker`, or `local` (no isolation at all).
 
     Raises:
         UserError: if there is no such backend.
     """
     if backend == "namespace":
-        from claw_envs.sandbox.namespace import NamespaceSandbox
+        from claw_envs.sandbox.namespace.backend import NamespaceSandbox
 
         return NamespaceSandbox(spec)
+    if backend == "docker":
+        from claw_envs.sandbox.docker.backend import DockerSandbox
+
+        return DockerSandbox(spec)
     if backend == "local":
         from claw_envs.sandbox.local import LocalSandbox
 
         return LocalSandbox(spec)
-    raise UserError(f"no sandbox backend `{backend}`: use namespace or local")
+    raise UserError(f"no sandbox backend `{backend}`: use namespace, docker or local")

@@ -1,5 +1,7 @@
 """What every sandbox backend provides. Implementations never import each other."""
 
+import asyncio
+from collections.abc import Callable
 from typing import NamedTuple, Protocol
 
 from claw_envs.core.task import SandboxSpec
@@ -37,10 +39,27 @@ class Shell(Protocol):
         ...
 
 
+class Terminal(Protocol):
+    """A program of the agent's with a pseudo-terminal of its own: a REPL, an editor, a server in the foreground."""
+
+    ended: asyncio.Future[int | None]
+    """Set once the program has ended: its exit code, None where it was killed with its sandbox."""
+
+    async def write(self, data: bytes) -> None:
+        """Give `data` to the program as if it was typed; nothing happens where it has ended."""
+        ...
+
+    async def close(self) -> None:
+        """Kill the program with what descends from it. May be called again."""
+        ...
+
+
 class Sandbox(Protocol):
-    """An isolated machine for one episode at a time."""
+    """An isolated machine for one episode at a time. Used on one event loop."""
 
     spec: SandboxSpec
+    workdir: str
+    """The spec's working directory; from `start` on never empty, the image's own where the spec names none."""
 
     async def start(self) -> None:
         """Bring it up, with the spec's files and set-up done.
@@ -64,10 +83,13 @@ class Sandbox(Protocol):
         """Run one command in a fresh process.
 
         Args:
-            user: `agent`, or `verifier`, whose files the agent can never have written.
+            cwd: the spec's working directory where None.
+            user: `agent`, or `verifier`, whose files the agent can never have written and who gets nothing of the
+                spec's environment.
 
         Raises:
             InfrastructureError: if the sandbox is gone.
+            OSError: if `argv` cannot be passed: a NUL byte in it, or too long.
         """
         ...
 
@@ -75,15 +97,34 @@ class Sandbox(Protocol):
         """A new persistent shell of the agent's."""
         ...
 
+    async def terminal(
+        self, command: str, *, sink: Callable[[bytes], None], cwd: str | None = None, rows: int = 24, columns: int = 80
+    ) -> Terminal:
+        """Start `bash -c command` as the agent on a pseudo-terminal of its own.
+
+        Args:
+            sink: called on the event loop with what the program prints, raw, as it comes.
+            cwd: the spec's working directory where None.
+
+        Raises:
+            InfrastructureError: if the sandbox is gone.
+        """
+        ...
+
     async def put(self, path: str, data: bytes, *, mode: int = 0o644, user: str = "agent") -> None:
-        """Write a file inside; parent directories are made, links out of the sandbox are not followed."""
+        """Write a file inside; parent directories are made, links out of the sandbox are not followed.
+
+        Raises:
+            OSError: if the file cannot be written inside.
+        """
         ...
 
     async def get(self, path: str, *, max_bytes: int = 10_000_000) -> bytes:
-        """Read a file from inside.
+        """Read a file from inside; of a longer one the first `max_bytes`.
 
         Raises:
             FileNotFoundError: if there is none.
+            OSError: if it is not a regular file.
         """
         ...
 

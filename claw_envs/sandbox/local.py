@@ -14,10 +14,10 @@ from pathlib import Path, PurePosixPath
 from claw_envs.core.errors import InfrastructureError, UserError
 from claw_envs.core.task import SandboxSpec
 from claw_envs.sandbox.base import ExecResult
-from claw_envs.sandbox.host import TOOL_PATH
-from claw_envs.sandbox.output import Capture
-from claw_envs.sandbox.process import Child, communicate
-from claw_envs.sandbox.shell import BashShell
+from claw_envs.sandbox.namespace.host import TOOL_PATH
+from claw_envs.sandbox.process.child import Child, communicate
+from claw_envs.sandbox.process.output import Capture
+from claw_envs.sandbox.process.shell import BashShell
 
 _SETUP_TIMEOUT = 300.0
 

@@ -6,7 +6,7 @@ from typing import NamedTuple
 from claw_envs.core.errors import InfrastructureError, UserError
 from claw_envs.core.task import SandboxSpec
 from claw_envs.sandbox import make_sandbox
-from claw_envs.sandbox.cgroup import CONTROLLERS, places
+from claw_envs.sandbox.namespace.cgroup import CONTROLLERS, places
 
 
 class Probe(NamedTuple):

@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from claw_envs.sandbox.cgroup import places, remove_left
-from claw_envs.sandbox.host import identity
-from claw_envs.sandbox.namespace import NamespaceSandbox
+from claw_envs.sandbox.namespace.backend import NamespaceSandbox
+from claw_envs.sandbox.namespace.cgroup import places, remove_left
+from claw_envs.sandbox.namespace.host import identity
 
 
 def _controllers() -> set[str]:
@@ -234,7 +234,7 @@ def test_a_closed_sandbox_leaves_no_state(fresh: Any) -> None:
 
 def test_cancelling_a_start_leaves_nothing(fresh: Any) -> None:
     from claw_envs.core.task import SandboxSpec
-    from claw_envs.sandbox.host import state_root
+    from claw_envs.sandbox.namespace.host import state_root
 
     async def main() -> None:
         sandbox = NamespaceSandbox(SandboxSpec(setup=("sleep 1000",)))

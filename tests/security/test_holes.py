@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
-from claw_envs.sandbox import base_root
-from claw_envs.sandbox.host import identity
+import claw_envs
+from claw_envs.sandbox.namespace import base_root
+from claw_envs.sandbox.namespace.host import identity
 
 READ_ALL_ENVIRONMENTS = "cat /proc/[0-9]*/environ /proc/[0-9]*/task/*/environ 2>/dev/null | tr '\\0' '\\n'"
 
@@ -187,7 +188,7 @@ def test_installed_copies_of_our_own_packages_are_masked(monkeypatch: pytest.Mon
 def test_where_our_own_packages_lie_is_known() -> None:
     base_root.package_directories.cache_clear()
     found = base_root.package_directories()
-    assert str(Path(base_root.__file__).parents[1]) in found
+    assert str(Path(claw_envs.__file__).parent) in found
     assert any(place.endswith("/tasks") for place in found)
 
 

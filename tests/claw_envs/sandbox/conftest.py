@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from claw_envs.core.task import SandboxSpec
-from claw_envs.sandbox.namespace import NamespaceSandbox
+from claw_envs.sandbox.namespace.backend import NamespaceSandbox
 from claw_envs.sandbox.probe import probe
 
 Body = Callable[[NamespaceSandbox], Awaitable[Any]]

@@ -1,6 +1,6 @@
 import pytest
 
-from claw_envs.sandbox import host
+from claw_envs.sandbox.namespace import host
 from claw_envs.sandbox.probe import probe
 
 

@@ -7,16 +7,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from claw_envs.sandbox.cgroup import all_groups
-from claw_envs.sandbox.host import state_root
-from claw_envs.sandbox.namespace import NamespaceSandbox
-from claw_envs.sandbox.process import start_time
-from claw_envs.sandbox.sweep import sweep
+from claw_envs.sandbox.namespace.backend import NamespaceSandbox
+from claw_envs.sandbox.namespace.cgroup import all_groups
+from claw_envs.sandbox.namespace.host import state_root
+from claw_envs.sandbox.namespace.sweep import sweep
+from claw_envs.sandbox.process.child import start_time
 
 _OWNER = """
 import asyncio, os, sys
 from claw_envs.core.task import SandboxSpec
-from claw_envs.sandbox.namespace import NamespaceSandbox
+from claw_envs.sandbox.namespace.backend import NamespaceSandbox
 
 async def main():
     sandbox = NamespaceSandbox(SandboxSpec())

@@ -7,9 +7,9 @@ ipc and host name are the sandbox's, shared by all its processes.
 
 from collections.abc import Sequence
 
-from claw_envs.sandbox.base_root import host_binds, masked
-from claw_envs.sandbox.host import AGENT_UID, TOOL_PATH, Identity, tools
-from claw_envs.sandbox.overlay import Layers
+from claw_envs.sandbox.namespace.base_root import host_binds, masked
+from claw_envs.sandbox.namespace.host import AGENT_UID, TOOL_PATH, Identity, tools
+from claw_envs.sandbox.namespace.overlay import Layers
 
 VERIFIER_CAPABILITIES = ("CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "KILL", "SETUID", "SETGID", "SETFCAP")
 """The verifier reads and executes whatever the agent made, whatever its permissions."""

@@ -1,4 +1,4 @@
-from claw_envs.sandbox.output import Capture
+from claw_envs.sandbox.process.output import Capture
 
 
 def test_short_output_is_kept_whole() -> None:

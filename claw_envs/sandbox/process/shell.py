@@ -9,8 +9,8 @@ from collections.abc import Awaitable, Callable
 
 from claw_envs.core.errors import InfrastructureError
 from claw_envs.sandbox.base import ExecResult
-from claw_envs.sandbox.bash import Bash, Spawn
-from claw_envs.sandbox.output import Capture
+from claw_envs.sandbox.process.bash import Bash, Spawn
+from claw_envs.sandbox.process.output import Capture
 
 REPLACED = "[the shell has ended and was replaced: working directory, variables and jobs are those of a new one]"
 

@@ -16,10 +16,10 @@ from pathlib import Path
 
 import msgspec
 
-from claw_envs.sandbox.cgroup import all_groups
-from claw_envs.sandbox.host import state_root
-from claw_envs.sandbox.process import send_signal, start_time
-from claw_envs.sandbox.state import TTL, Label
+from claw_envs.sandbox.namespace.cgroup import all_groups
+from claw_envs.sandbox.namespace.host import state_root
+from claw_envs.sandbox.namespace.state import TTL, Label
+from claw_envs.sandbox.process.child import send_signal, start_time
 
 _DEATH_TIMEOUT = 5.0
 

@@ -13,7 +13,7 @@ import os
 import shutil
 from pathlib import Path
 
-from claw_envs.sandbox.host import AGENT_UID, Identity
+from claw_envs.sandbox.namespace.host import AGENT_UID, Identity
 
 HOST_TREES = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 ETC = (

@@ -2,7 +2,7 @@ import doctest
 
 import pytest
 
-from claw_envs.sandbox import idmap
+from claw_envs.sandbox.namespace import idmap
 
 
 def test_the_map_is_as_documented() -> None:

@@ -14,7 +14,7 @@ import shlex
 from pathlib import Path, PurePosixPath
 
 from claw_envs.core.errors import UserError
-from claw_envs.sandbox.host import AGENT_UID
+from claw_envs.sandbox.namespace.host import AGENT_UID
 
 _INODES_PER_MB = 256
 _VERIFIER_MB = 128

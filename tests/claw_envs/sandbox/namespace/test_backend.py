@@ -10,9 +10,10 @@ import pytest
 
 from claw_envs.core.errors import InfrastructureError, UserError
 from claw_envs.core.task import SandboxSpec
-from claw_envs.sandbox import host, make_sandbox
+from claw_envs.sandbox import make_sandbox
 from claw_envs.sandbox.base import ExecResult
-from claw_envs.sandbox.namespace import NamespaceSandbox
+from claw_envs.sandbox.namespace import host
+from claw_envs.sandbox.namespace.backend import NamespaceSandbox
 
 Runner = Callable[..., Any]
 

@@ -17,10 +17,19 @@ import weakref
 from pathlib import Path
 
 from claw_envs.core.errors import InfrastructureError, UserError
-from claw_envs.sandbox import idmap
-from claw_envs.sandbox.host import AGENT_UID, ROOT_UID, TOOL_PATH, Identity, tools
-from claw_envs.sandbox.output import Capture
-from claw_envs.sandbox.process import Child, children, communicate, drain, first_of, read_into, send_signal, write_all
+from claw_envs.sandbox.namespace import idmap
+from claw_envs.sandbox.namespace.host import AGENT_UID, ROOT_UID, TOOL_PATH, Identity, tools
+from claw_envs.sandbox.process.child import (
+    Child,
+    children,
+    communicate,
+    drain,
+    first_of,
+    read_into,
+    send_signal,
+    write_all,
+)
+from claw_envs.sandbox.process.output import Capture
 
 NAMESPACES_FIX = (
     "this machine lets this user make no namespaces: `sysctl -w user.max_user_namespaces=15000 "

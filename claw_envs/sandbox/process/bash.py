@@ -21,8 +21,7 @@ import tty
 from collections.abc import Callable
 
 from claw_envs.core.errors import InfrastructureError
-from claw_envs.sandbox.output import Capture
-from claw_envs.sandbox.process import (
+from claw_envs.sandbox.process.child import (
     Child,
     children,
     descendants,
@@ -33,6 +32,7 @@ from claw_envs.sandbox.process import (
     start_time,
     write_all,
 )
+from claw_envs.sandbox.process.output import Capture
 
 ARGV = ["/bin/bash", "--norc", "--noprofile", "--noediting", "-i"]
 _OUT, _CONTROL = 200, 201

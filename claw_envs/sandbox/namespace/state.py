@@ -14,9 +14,9 @@ from pathlib import Path
 
 import msgspec
 
-from claw_envs.sandbox.base_root import build_base
-from claw_envs.sandbox.host import Identity, state_root
-from claw_envs.sandbox.process import start_time
+from claw_envs.sandbox.namespace.base_root import build_base
+from claw_envs.sandbox.namespace.host import Identity, state_root
+from claw_envs.sandbox.process.child import start_time
 
 TTL = 24 * 3600.0
 """Seconds after which what has no readable owner is removed."""

@@ -9,7 +9,7 @@ import tarfile
 from pathlib import Path, PurePosixPath
 
 from claw_envs.core.errors import UserError
-from claw_envs.sandbox.host import AGENT_UID
+from claw_envs.sandbox.namespace.host import AGENT_UID
 
 NOT_FOUND, NOT_A_FILE = 66, 67
 PUT = """set -e

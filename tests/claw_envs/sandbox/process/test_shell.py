@@ -9,8 +9,8 @@ import pytest
 
 from claw_envs.core.errors import InfrastructureError
 from claw_envs.sandbox.base import ExecResult
-from claw_envs.sandbox.namespace import NamespaceSandbox
-from claw_envs.sandbox.shell import REPLACED
+from claw_envs.sandbox.namespace.backend import NamespaceSandbox
+from claw_envs.sandbox.process.shell import REPLACED
 
 Runner = Callable[..., Any]
 GONE = "while pgrep sleep > /dev/null; do :; done; echo gone"

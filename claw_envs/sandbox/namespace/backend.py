@@ -16,17 +16,17 @@ from pathlib import Path
 from claw_envs.core.errors import InfrastructureError, UserError
 from claw_envs.core.task import SandboxSpec
 from claw_envs.sandbox.base import ExecResult
-from claw_envs.sandbox.bwrap import LAUNCHER_ENV, command_line
-from claw_envs.sandbox.cgroup import Limiter
-from claw_envs.sandbox.files import GET, NOT_A_FILE, NOT_FOUND, PUT, UNPACK, archive
-from claw_envs.sandbox.holder import Holder
-from claw_envs.sandbox.host import identity
-from claw_envs.sandbox.output import Capture
-from claw_envs.sandbox.overlay import Layers
-from claw_envs.sandbox.process import Child, communicate
-from claw_envs.sandbox.shell import BashShell
-from claw_envs.sandbox.state import State
-from claw_envs.sandbox.sweep import sweep_once
+from claw_envs.sandbox.namespace.bwrap import LAUNCHER_ENV, command_line
+from claw_envs.sandbox.namespace.cgroup import Limiter
+from claw_envs.sandbox.namespace.holder import Holder
+from claw_envs.sandbox.namespace.host import identity
+from claw_envs.sandbox.namespace.overlay import Layers
+from claw_envs.sandbox.namespace.state import State
+from claw_envs.sandbox.namespace.sweep import sweep_once
+from claw_envs.sandbox.process.child import Child, communicate
+from claw_envs.sandbox.process.files import GET, NOT_A_FILE, NOT_FOUND, PUT, UNPACK, archive
+from claw_envs.sandbox.process.output import Capture
+from claw_envs.sandbox.process.shell import BashShell
 
 _FILE_TIMEOUT = 60.0
 _SETUP_TIMEOUT = 300.0

@@ -1,0 +1,1 @@
+"""Sandboxes out of Linux namespaces, without a daemon; `backend` is where to start reading."""
