@@ -32,7 +32,9 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+# Stops the container engine that it started, whatever the tests say.
 test: lint
+	@engine=$$(./.ci/engine) && trap '[ -z "$$engine" ] || kill $$engine' EXIT && trap 'exit 130' INT TERM && \
 	$(BIN)/python -m pytest
 
 format: $(READY)

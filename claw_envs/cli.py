@@ -5,6 +5,7 @@ Other packages are looked up by dotted name when their command runs, so that `cl
 """
 
 import sys
+import time
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -91,19 +92,20 @@ def list_tasks(
 
 @tasks.command("validate")
 def validate_tasks(
-    source: Annotated[str | None, typer.Argument(metavar="[PATH]", help="Folder of Harbor tasks.")] = None,
+    source: Annotated[str | None, typer.Argument(metavar="[PATH]", help="A task, a folder of them, or JSONL.")] = None,
     parallel: Annotated[int, typer.Option(min=1, help="Tasks at a time.")] = 2,
+    backend: Annotated[str, typer.Option(metavar="NAME", help="namespace or docker.")] = "namespace",
+    network: Annotated[str | None, typer.Option(metavar="none|full", help="Instead of every task's own.")] = None,
+    json_file: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the reports there.")] = None,
 ) -> None:
     """Prove terminal tasks: the solution must score 1, doing nothing must score 0."""
-    validate = lookup("claw_envs.terminal.validate:validate_tasks", extra="all")
-    reports = validate(source, parallel=parallel)
-    typer.echo(f"{'task':<28} {'solution':>8} {'nothing':>8} {'seconds':>8}")
-    for report in reports:
-        solution, nothing = ("-" if score is None else f"{score:g}" for score in (report.oracle, report.noop))
-        typer.echo(f"{report.task_id:<28} {solution:>8} {nothing:>8} {report.seconds:>8.1f}  {report.error or 'ok'}")
-    failed = sum(not report.ok for report in reports)
-    typer.echo(f"{len(reports) - failed} of {len(reports)} tasks are sound")
-    raise typer.Exit(1 if failed else 0)
+    from claw_envs.terminal.validate import table, validate_tasks, write_json
+
+    reports = validate_tasks(source, parallel=parallel, backend=backend, network=network)
+    typer.echo(table(reports))
+    if json_file is not None:
+        write_json(reports, json_file)
+    raise typer.Exit(0 if all(report.ok for report in reports) else 1)
 
 
 @app.command()
@@ -118,6 +120,52 @@ def play(
     from claw_envs.play import play as run
 
     run(family, task=task, source=source, seed=seed, settings=pairs(settings))
+
+
+serve = typer.Typer(help="Serve to other processes and machines.", rich_markup_mode=None, no_args_is_help=True)
+app.add_typer(serve, name="serve")
+
+
+@serve.callback()
+def _serve() -> None:
+    """Keeps `envs` a subcommand while it is the only one."""
+
+
+@serve.command("envs")
+def serve_envs(
+    families: Annotated[list[str] | None, typer.Argument(metavar="[FAMILY...]", help="Only these.")] = None,
+    host: Annotated[str, typer.Option(help="Address to bind to; beyond loopback needs an API key.")] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0 takes one that is free.")] = 8700,
+    api_key_file: Annotated[Path | None, typer.Option(metavar="FILE", help="Else CLAW_API_KEY is the key.")] = None,
+    settings: Settings = None,
+    allow_tasks: Annotated[
+        list[str] | None, typer.Option(metavar="DIR|SET", help="Task sets that clients may name; repeatable.")
+    ] = None,
+    allow: Annotated[
+        list[str] | None, typer.Option(metavar="KEY", help="Setting that clients may choose; repeatable.")
+    ] = None,
+    max_leases: Annotated[int, typer.Option(min=1, help="Environments at once.")] = 256,
+    max_running: Annotated[int, typer.Option(min=1, help="Resets and steps at once.")] = 256,
+    lease_ttl: Annotated[float, typer.Option(min=1.0, help="Seconds until a lost client's environment closes.")] = 60.0,
+    warm: Annotated[int, typer.Option(min=0, help="Sandboxes kept ready between episodes.")] = 0,
+) -> None:
+    """Host environments for gymnasium.make(…, server=URL). --set KEY=VALUE or FAMILY.KEY=VALUE fixes a setting."""
+    from claw_envs.play import value_of
+
+    run = lookup("claw_envs.server.serve:serve", extra="serve")
+    run(
+        host=host,
+        port=port,
+        key_file=api_key_file,
+        families=families or [],
+        fixed={key: value_of(text) for key, text in pairs(settings).items()},
+        sources=allow_tasks or [],
+        choices=allow or [],
+        max_leases=max_leases,
+        max_running=max_running,
+        lease_ttl=lease_ttl,
+        warm=warm,
+    )
 
 
 @app.command()
@@ -169,6 +217,80 @@ def plot(
         paths = lookup("trainers.plot:plot_runs", extra="train")(runs, out=out)
     for path in paths:
         typer.echo(path)
+
+
+images = typer.Typer(help="Root file systems of images, for sandboxes without an engine.", rich_markup_mode=None)
+app.add_typer(images, name="images")
+
+
+@images.command("export")
+def export_images(
+    sources: Annotated[
+        list[str], typer.Argument(metavar="IMAGE...", help="Name in the engine, tar archive, or folder of tasks.")
+    ],
+    name: Annotated[str | None, typer.Option(help="Call the one image so [default: its own name].")] = None,
+) -> None:
+    """Turn images into cached root file systems; a Dockerfile is built first."""
+    from claw_envs.core.tasksets import load_tasks
+    from claw_envs.sandbox.images.export import export, needed_by
+
+    wanted: list[str] = []
+    for source in sources:
+        of_tasks = Path(source).is_dir() and not (Path(source) / "Dockerfile").is_file()
+        needed = needed_by(load_tasks("terminal", source)) if of_tasks else [source]
+        wanted += needed
+        if not needed:
+            typer.echo(f"{source}: its tasks run on the host's own system, no image is needed")
+    if name is not None and len(wanted) != 1:
+        raise UserError(f"--name is for one image, got {len(wanted)}")
+    for source in wanted:
+        for image in export(source, name):
+            typer.echo(f"{image.name:<50} {image.rootfs}")
+
+
+@images.command("list")
+def list_images() -> None:
+    """List exported images: name, day of the export, digest."""
+    from claw_envs.sandbox.images.store import names, root_of
+
+    for name in names():
+        if image := root_of(name):
+            typer.echo(f"{name:<50} {time.strftime('%Y-%m-%d', time.gmtime(image.created))} {image.digest[:19]}")
+
+
+@images.command("remove")
+def remove_images(
+    names: Annotated[list[str], typer.Argument(metavar="NAME...", help="As `claw images list` shows them.")],
+) -> None:
+    """Remove exported images."""
+    from claw_envs.sandbox.images.store import remove
+
+    for name in names:
+        remove(name)
+
+
+sandbox = typer.Typer(help="Sandboxes on this machine.", rich_markup_mode=None)
+app.add_typer(sandbox, name="sandbox")
+
+
+@sandbox.command("list")
+def list_sandboxes() -> None:
+    """List the sandboxes that run: backend, owner's pid, age, processes."""
+    from claw_envs.sandbox.prune import living
+
+    typer.echo(f"{'backend':<10} {'owner':>8} {'seconds':>8} {'processes':>9}  name")
+    for row in living():
+        note = " (expired)" if row.expired else ""
+        typer.echo(f"{row.backend:<10} {row.owner:>8} {row.age:>8.0f} {row.processes:>9}  {row.name}{note}")
+
+
+@sandbox.command("prune")
+def prune_sandboxes() -> None:
+    """Remove what owners that were killed left, and sandboxes that began no episode for a day."""
+    from claw_envs.sandbox.prune import prune
+
+    for removed in prune():
+        typer.echo(f"removed {removed}")
 
 
 @app.command()

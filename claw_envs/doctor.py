@@ -4,18 +4,15 @@ Looks, never installs. Packages are looked up by their metadata and nothing heav
 are really tried, since only that tells.
 """
 
-import http.client
 import os
 import platform
 import shutil
-import socket
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import NamedTuple
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
-ENGINE_SOCKETS = ("/var/run/docker.sock", "{XDG_RUNTIME_DIR}/podman/podman.sock", "/run/podman/podman.sock")
 
 
 class Check(NamedTuple):
@@ -68,36 +65,7 @@ def _sandboxes() -> Iterator[Check]:
 
     for backend in probe():
         yield Check("Sandboxes", backend.backend, backend.detail if backend.usable else None, backend.detail)
-    yield Check("Sandboxes", "docker engine", container_engine(), "start Docker or Podman's socket, or set DOCKER_HOST")
     yield _package("Sandboxes", "docker", extra="docker", what="docker SDK")
-
-
-def container_engine() -> str | None:
-    """Version of the first container engine that answers, as its own API tells it."""
-    host = os.environ.get("DOCKER_HOST", "")
-    runtime = os.environ.get("XDG_RUNTIME_DIR", "/nonexistent")
-    candidates = [host.removeprefix("unix://")] if host.startswith("unix://") else []
-    for path in candidates + [known.format(XDG_RUNTIME_DIR=runtime) for known in ENGINE_SOCKETS]:
-        try:
-            return f"{_ask(path, '/version')} at {path}"
-        except OSError:
-            continue
-    return None
-
-
-def _ask(socket_path: str, url: str) -> str:
-    """The `Server` header of a GET over a Unix socket, e.g. `Docker/27.1.1 (linux)`."""
-    connection = http.client.HTTPConnection("localhost", timeout=2)
-    connection.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    try:
-        connection.sock.settimeout(2)
-        connection.sock.connect(socket_path)
-        connection.request("GET", url)
-        return connection.getresponse().getheader("Server") or "an engine"
-    except http.client.HTTPException as error:
-        raise OSError(f"{socket_path} does not speak HTTP") from error
-    finally:
-        connection.close()
 
 
 def _browser() -> Iterator[Check]:

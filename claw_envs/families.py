@@ -29,7 +29,7 @@ FAMILIES = (
         "a shell in a sandbox; graded by the task's own tests",
         "claw_envs.terminal.env:TerminalEnv",
         "claw_envs.terminal.env:TerminalVectorEnv",
-        "claw_envs.terminal.harbor:load",
+        "claw_envs.terminal.loader:load",
     ),
     Family(
         "chat",
@@ -56,4 +56,9 @@ def family(name: str) -> Family:
 def register() -> None:
     """Make every family known to `gymnasium.make` and `gymnasium.make_vec`."""
     for row in FAMILIES:
-        gym.register(id=row.id, entry_point=row.env, vector_entry_point=row.vector_env)
+        gym.register(
+            id=row.id,
+            entry_point="claw_envs.make:open_env",
+            vector_entry_point="claw_envs.make:open_vector_env",
+            kwargs={"family": row.name},
+        )

@@ -20,7 +20,7 @@ def play(name: str, *, task: str | None, source: str | None, seed: int | None, s
     Raises:
         UserError: unknown family, task, set or constructor argument.
     """
-    arguments = {key: _value(text) for key, text in settings.items()} | ({"tasks": source} if source else {})
+    arguments = {key: value_of(text) for key, text in settings.items()} | ({"tasks": source} if source else {})
     env = make_env(name, arguments, said="--set")
     try:
         _episode(env, task=task, seed=seed)
@@ -30,7 +30,7 @@ def play(name: str, *, task: str | None, source: str | None, seed: int | None, s
         env.close()
 
 
-def _value(text: str) -> Any:
+def value_of(text: str) -> Any:
     """`3`, `true`, `[1, 2]` as JSON; everything else is itself a string."""
     try:
         return msgspec.json.decode(text)

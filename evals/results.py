@@ -87,7 +87,7 @@ def transcript(episode: Episode) -> list[Message]:
         calls = {"tool_calls": turn.tool_calls} if turn.tool_calls else {}
         messages.append({"role": "assistant", "content": turn.response, **calls})
         if turn.observation is not None:
-            messages.append(turn.observation.message())
+            messages += turn.observation.messages()
     return messages
 
 

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import Literal
 
 from claw_envs.core.episode import Episode
 from claw_envs.core.task import Task
@@ -15,9 +16,15 @@ class TerminalOptions(Options):
 
     Attributes:
         max_steps: overrides every task's own limit of agent messages.
+        backend: name of the sandbox backend.
+        network: `none` or `full`, overrides every task's own policy.
+        outcome: the verifier's own number (`reward`), or 2 * passed / total - 1 over the `tests`.
     """
 
     max_steps: int | None = None
+    backend: str = "namespace"
+    network: Literal["none", "full"] | None = None
+    outcome: Literal["reward", "tests"] = "reward"
 
 
 async def score(episode: Episode, task: Task) -> Scored:
@@ -45,5 +52,9 @@ def benchmark(tasks: str | None, options: TerminalOptions) -> Benchmark:
         score=score,
         sampling=Sampling(max_new_tokens=options.max_new_tokens, temperature=options.temperature),
         settings={"tasks": tasks},
-        env_kwargs={} if options.max_steps is None else {"max_steps": options.max_steps},
+        env_kwargs={
+            name: value
+            for name in ("max_steps", "backend", "network", "outcome")
+            if (value := getattr(options, name)) is not None
+        },
     )

@@ -75,7 +75,7 @@ class JudgeReward(
     def _begun(self, result: tuple[dict[str, Any], dict[str, Any]]) -> tuple[dict[str, Any], dict[str, Any]]:
         prompt = result[1].get("system_prompt")
         self._messages = [{"role": "system", "content": prompt}] if prompt else []
-        self._messages.append(self._claw.last_observation.message())
+        self._messages += self._claw.last_observation.messages()
         self._turns = []
         self._episodes += 1
         return result
@@ -98,7 +98,7 @@ class JudgeReward(
         turn.verdict = await self._judge.judge(turn, history, self._claw.task)
         self._turns.append(turn)
         said = action if isinstance(action, dict) else {"content": action}
-        self._messages += [{"role": "assistant"} | said, self._claw.last_observation.message()]
+        self._messages += [{"role": "assistant"} | said, *self._claw.last_observation.messages()]
         return turn.verdict
 
 

@@ -48,7 +48,7 @@ async def run_episode(
     try:
         _, info = await env.areset(seed=seed, options={"task": task} if task else None)
         episode.task_id = info["task_id"]
-        messages: list[Message] = [env.last_observation.message()]
+        messages = env.last_observation.messages()
         if info["system_prompt"]:
             messages.insert(0, {"role": "system", "content": info["system_prompt"]})
         while episode.status is Status.RUNNING:
@@ -62,7 +62,7 @@ async def run_episode(
                 break
             history = list(episode.turns)
             episode.turns.append(turn)
-            messages = [*messages, {"role": "assistant", "content": turn.response}, env.last_observation.message()]
+            messages = [*messages, {"role": "assistant", "content": turn.response}, *env.last_observation.messages()]
             if on_turn is not None:
                 await on_turn(turn, history)
     except ContextFull:

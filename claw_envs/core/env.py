@@ -5,6 +5,7 @@ infrastructure failures are never scored live here. What an action means is the 
 """
 
 import asyncio
+import json
 import time
 from collections import UserDict
 from collections.abc import Sequence
@@ -26,7 +27,8 @@ Action = str | Message
 """The agent's message: its text, or an OpenAI-style dict with `content` and `tool_calls`."""
 
 MAX_TEXT = 1_000_000
-_GUARD = 30.0  # seconds beyond a step's own limit after which the environment itself is taken to be stuck
+GUARD = 30.0
+"""Seconds beyond a step's own limit after which the environment itself is taken to be stuck."""
 
 
 class Step(NamedTuple):
@@ -167,7 +169,7 @@ class ClawEnv(gym.Env[dict[str, Any], Action]):
         started = time.perf_counter()
         self._step_index += 1
         try:
-            async with asyncio.timeout(self.task.limits.step_timeout + _GUARD):
+            async with asyncio.timeout(self.task.limits.step_timeout + GUARD):
                 step = await self._act(action)
             timings["step"] = time.perf_counter() - started
             self._spent += timings["step"]
@@ -178,7 +180,7 @@ class ClawEnv(gym.Env[dict[str, Any], Action]):
                 reward += extra["outcome"]
         except (InfrastructureError, TimeoutError) as error:
             reward, extra = 0.0, self._aborted(error)
-        self._transcript += [f"[assistant]\n{_shown(action)}", f"[{self._last.role}]\n{self._last.text}"]
+        self._transcript += [f"[assistant]\n{shown(action)}", f"[{self._last.role}]\n{self._last.text}"]
         terminated = self._status in (Status.COMPLETED, Status.FAILED)
         truncated = self._status in (Status.TRUNCATED, Status.ABORTED)
         return self._observe(self._last), float(reward), terminated, truncated, self._info(timings) | extra
@@ -240,7 +242,7 @@ class ClawEnv(gym.Env[dict[str, Any], Action]):
 
     async def _scored(self, timings: Timings) -> dict[str, Any]:
         started = time.perf_counter()
-        async with asyncio.timeout(self.task.verifier.timeout + _GUARD):
+        async with asyncio.timeout(self.task.verifier.timeout + GUARD):
             outcome = await self._verify()
         timings["verify"] = time.perf_counter() - started
         return {"outcome": outcome.score, "report": outcome.report}
@@ -279,9 +281,12 @@ def tool_calls_of(action: Action) -> list[Any]:
     return calls if isinstance(calls, list) else []
 
 
-def _shown(action: Action) -> str:
+def shown(action: Action) -> str:
+    """An agent message as it stands in the transcript."""
     calls = tool_calls_of(action)
-    return text_of(action) + ("\n" + msgspec.json.encode(calls, enc_hook=repr).decode() if calls else "")
+    # the standard library's, as it takes half a surrogate pair, which an agent may write
+    text = json.dumps(calls, ensure_ascii=False, separators=(",", ":"), default=repr)
+    return text_of(action) + ("\n" + text if calls else "")
 
 
 def exit_code_space() -> gym.Space[Any]:

@@ -24,17 +24,24 @@ class Status(StrEnum):
     """Ended by infrastructure: never scored, never trained, retried and counted."""
 
 
+class Answer(msgspec.Struct, frozen=True):
+    """What one OpenAI tool call is answered with."""
+
+    call_id: str
+    text: str
+
+
 class Observation(msgspec.Struct, kw_only=True):
     """The next state that an action produced.
 
     Attributes:
         role: who speaks: the `user`, a `tool`, or the `environment` itself (a format error, a limit).
-        text: what the agent reads.
+        text: what the agent reads, the whole of it.
         exit_code: of the command that ran, None where none did.
         screenshot: uint8 array of shape (height, width, 3).
         axtree: accessibility tree as compact text.
         url: address of the page shown.
-        tool_call_id: the call that this answers, where the action was an OpenAI tool call.
+        answers: the text's parts, one for each OpenAI tool call of the action, in order; else empty.
     """
 
     role: Literal["user", "tool", "environment"]
@@ -43,13 +50,13 @@ class Observation(msgspec.Struct, kw_only=True):
     screenshot: NDArray[np.uint8] | None = None
     axtree: str | None = None
     url: str | None = None
-    tool_call_id: str | None = None
+    answers: list[Answer] = []
 
-    def message(self) -> Message:
-        """The observation as the chat message that the agent is shown next."""
-        if self.tool_call_id is not None:
-            return {"role": "tool", "tool_call_id": self.tool_call_id, "content": self.text}
-        return {"role": "user", "content": self.text}
+    def messages(self) -> list[Message]:
+        """The observation as the chat messages that the agent is shown next: its answers, else one user message."""
+        if not self.answers:
+            return [{"role": "user", "content": self.text}]
+        return [{"role": "tool", "tool_call_id": answer.call_id, "content": answer.text} for answer in self.answers]
 
 
 class Verdict(msgspec.Struct, kw_only=True):

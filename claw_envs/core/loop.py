@@ -4,6 +4,7 @@ import asyncio
 import os
 import threading
 from collections.abc import Coroutine
+from concurrent.futures import Future
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -46,9 +47,21 @@ def run_sync(coroutine: Coroutine[Any, Any, T]) -> T:
     if running is loop:
         coroutine.close()
         raise RuntimeError("reset/step/close called on the environments' own loop: await areset/astep/aclose instead")
-    future = asyncio.run_coroutine_threadsafe(coroutine, loop)
+    future = begin_on_shared(coroutine)
     try:
         return future.result()
     except KeyboardInterrupt:
         future.cancel()
         raise
+
+
+def begin_on_shared(coroutine: Coroutine[Any, Any, T]) -> "Future[T]":
+    """Run `coroutine` on the shared background loop without waiting for it; from any thread."""
+    return asyncio.run_coroutine_threadsafe(coroutine, _loop())
+
+
+async def on_shared(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Await `coroutine` on the shared background loop, from any loop: it goes on while the caller's is held up."""
+    if asyncio.get_running_loop() is _loop():
+        return await coroutine
+    return await asyncio.wrap_future(begin_on_shared(coroutine))

@@ -43,9 +43,8 @@ class ClawVectorEnv(gym.vector.VectorEnv[dict[str, Any], Sequence[Action], NDArr
         """
         if num_envs < 1:
             raise UserError(f"num_envs must be at least 1, got {num_envs}")
-        first = self.env_class(**kwargs)
-        shared = kwargs | {"tasks": first.tasks}  # tasks are immutable: load them once
-        self.envs = [first, *(self.env_class(**shared) for _ in range(num_envs - 1))]
+        self.envs = self._copies(num_envs, kwargs)
+        first = self.envs[0]
         self.num_envs = num_envs
         self.render_mode = first.render_mode
         self.single_observation_space, self.single_action_space = first.observation_space, first.action_space
@@ -53,6 +52,11 @@ class ClawVectorEnv(gym.vector.VectorEnv[dict[str, Any], Sequence[Action], NDArr
         self.action_space = batch_space(first.action_space, num_envs)
         self._autoreset = np.zeros(num_envs, dtype=np.bool_)
         self._observations = [first._observe(Observation(role="environment", text=""))] * num_envs
+
+    def _copies(self, number: int, arguments: dict[str, Any]) -> list[ClawEnv]:
+        first = self.env_class(**arguments)
+        shared = arguments | {"tasks": first.tasks}  # tasks are immutable: load them once
+        return [first, *(self.env_class(**shared) for _ in range(number - 1))]
 
     async def areset(
         self, *, seed: int | Sequence[int | None] | None = None, options: dict[str, Any] | None = None

@@ -9,36 +9,49 @@ import os
 import shutil
 import tempfile
 import warnings
+from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 
 from claw_envs.core.errors import InfrastructureError, UserError
 from claw_envs.core.task import SandboxSpec
 from claw_envs.sandbox.base import ExecResult
 from claw_envs.sandbox.namespace.host import TOOL_PATH
-from claw_envs.sandbox.process.child import Child, communicate
+from claw_envs.sandbox.process.child import Child, communicate, start_time
+from claw_envs.sandbox.process.link import child_link
 from claw_envs.sandbox.process.output import Capture
 from claw_envs.sandbox.process.shell import BashShell
+from claw_envs.sandbox.process.tty import TERM, Tty, program
 
 _SETUP_TIMEOUT = 300.0
+PREFIX = "claw-envs-local-"
+"""Of its directories; pid and start time of the owner follow."""
 
 
 class LocalSandbox:
     """See the module."""
 
     def __init__(self, spec: SandboxSpec) -> None:
-        if spec.image or spec.rootfs:
+        if spec.image or spec.build or spec.rootfs:
             raise UserError("the local sandbox runs no image and no rootfs: use the namespace sandbox")
         warnings.warn("the local sandbox isolates nothing: commands run as you, on this machine", stacklevel=3)
         self.spec = spec
+        self.workdir = spec.workdir or "/"
         self._directory: Path | None = None
-        self._shells: list[BashShell] = []
+        self._shells: list[BashShell | Tty] = []
 
     async def start(self) -> None:
         """See `Sandbox.start`."""
-        self._directory = Path(tempfile.mkdtemp(prefix="claw-envs-local-"))
+        try:
+            await self._start()
+        except BaseException:
+            await self.close()
+            raise
+
+    async def _start(self) -> None:
+        self._directory = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-{start_time(os.getpid())}-"))
         seed, self._root = self._directory / "seed", self._directory / "root"
         self._root.mkdir()
-        self._inside(self.spec.workdir).mkdir(parents=True, exist_ok=True)
+        self._inside(self.workdir).mkdir(parents=True, exist_ok=True)
         for target, source in self.spec.files.items():
             self._copy_in(target, Path(source))
         for command in self.spec.setup:
@@ -48,6 +61,8 @@ class LocalSandbox:
         shutil.copytree(self._root, seed, symlinks=True)
 
     def _copy_in(self, target: str, source: Path) -> None:
+        if not source.exists():
+            raise UserError(f"sandbox file {target}: {source} does not exist")
         place = self._inside(target)
         place.parent.mkdir(parents=True, exist_ok=True)
         if source.is_dir():
@@ -60,8 +75,10 @@ class LocalSandbox:
             raise InfrastructureError("the sandbox is not running")
 
     def _inside(self, path: str) -> Path:
-        place = self._root / PurePosixPath("/", self.spec.workdir, path).relative_to("/")
-        if not place.parent.resolve().is_relative_to(self._root.resolve()):
+        if Path(path).is_relative_to(self._root):  # as a shell names its working directory
+            path = f"/{Path(path).relative_to(self._root)}"
+        place = self._root / PurePosixPath("/", self.workdir, path).relative_to("/")
+        if place != self._root and not place.parent.resolve().is_relative_to(self._root.resolve()):
             raise OSError(f"{path} leads out of the sandbox")
         return place
 
@@ -85,7 +102,7 @@ class LocalSandbox:
     ) -> ExecResult:
         """See `Sandbox.exec`. Both users are you."""
         self._check()
-        place = self._inside(cwd or self.spec.workdir)
+        place = self._inside(cwd or self.workdir)
         capture = Capture(self.spec.output_bytes)
         code = await communicate(
             self._at(place, argv), env=self._env(env), stdin=stdin, timeout=timeout, stdout=capture.feed
@@ -96,7 +113,7 @@ class LocalSandbox:
     async def shell(self) -> BashShell:
         """See `Sandbox.shell`."""
         self._check()
-        shell = BashShell(self._spawn, depth=0, output_bytes=self.spec.output_bytes, recover=self._recover)
+        shell = BashShell(child_link(self._spawn, depth=0), output_bytes=self.spec.output_bytes, recover=self._recover)
         await shell.start()
         self._shells.append(shell)
         return shell
@@ -105,8 +122,28 @@ class LocalSandbox:
         self._check()
 
     def _spawn(self, argv: list[str], stdin: int, stdout: int, stderr: int) -> Child:
-        line = self._at(self._inside(self.spec.workdir), argv)
+        line = self._at(self._inside(self.workdir), argv)
         return Child(line, env=self._env(None), stdin=stdin, stdout=stdout, stderr=stderr)
+
+    async def terminal(
+        self, command: str, *, sink: Callable[[bytes], None], cwd: str | None = None, rows: int = 24, columns: int = 80
+    ) -> Tty:
+        """See `Sandbox.terminal`."""
+        self._check()
+        line = program(command, str(self._inside(cwd or self.workdir)))
+        env = self._env({"TERM": TERM})
+        terminal = Tty(
+            lambda fd: Child(line, env=env, stdin=fd, stdout=fd, stderr=fd),
+            sink=sink,
+            check=self._check_lives,
+            rows=rows,
+            columns=columns,
+        )
+        self._shells.append(terminal)
+        return terminal
+
+    async def _check_lives(self, code: int) -> None:
+        self._check()
 
     async def put(self, path: str, data: bytes, *, mode: int = 0o644, user: str = "agent") -> None:
         """See `Sandbox.put`."""

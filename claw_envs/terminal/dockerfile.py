@@ -1,8 +1,9 @@
-"""The part of a Dockerfile that a sandbox can honour without a container engine.
+"""The part of a Dockerfile that a sandbox can honour without an image, on the host's own system.
 
-FROM is recorded (the host's own system stands in for it), WORKDIR, ENV, COPY from the task's environment folder, and
-RUN as the agent's user, without network. Everything else, and a RUN that installs software, needs an image: it is
-refused with one line, never skipped. Build arguments, stages, heredocs and .dockerignore are not covered.
+FROM a plain Debian, Ubuntu or Python (the host's system stands in for it), WORKDIR, ENV, COPY from the build context
+into places that are not the system's, and RUN as the agent's user, without network. Everything else, and a RUN that
+installs software, needs an image: it is told to the caller with its line, never skipped. Build arguments, stages and
+heredocs are not read any further.
 """
 
 import json
@@ -16,11 +17,23 @@ from claw_envs.core.errors import UserError
 
 _DEFAULT_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 _VARIABLE = re.compile(r"\$(?:\{(\w+)\}|(\w+))")
-_NEEDS_IMAGE = re.compile(  # in the place of a command, after assignments
-    r"(?:^|[;&|(]|\b(?:then|do|else|exec|env)\s)\s*(?:\w+=\S*\s+)*(?:/\S*/)?"
-    r"(sudo|apt|apt-get|apk|dnf|yum|pip|pip3|pipx|uv|conda|npm|npx|yarn|cargo|gem|curl|wget|useradd|adduser|groupadd|"
-    r"chown|git\s+clone|python3?\s+-m\s+pip)(?=$|[\s;&|)])"
+_HOST_BASE = re.compile(
+    r"(?:(?:docker\.io/)?(?:library/)?(?:debian|ubuntu|python|buildpack-deps)|claw-envs/base"
+    r"|ghcr\.io/laude-institute/t-bench/(?:ubuntu|python)-[\d-]+)(?:[:@].*)?"
 )
+_IN_PLACE_OF_A_COMMAND = r"(?:^|[;&|(`]|\b(?:then|do|else|exec|env)\s)\s*(?:\w+=\S*\s+)*(?:/\S*/)?"
+_NEEDS_IMAGE = re.compile(
+    _IN_PLACE_OF_A_COMMAND + r"(sudo|apt|apt-get|apk|dnf|yum|pip|pip3|pipx|uv|conda|npm|npx|yarn|cargo|gem|curl|wget|"
+    r"useradd|adduser|groupadd|chown|git\s+clone|python3?\s+-m\s+pip)(?=$|[\s;&|)])"
+)
+_INSTALLS_PACKAGES = re.compile(_IN_PLACE_OF_A_COMMAND + r"(apt|apt-get|apk|dnf|yum)(?=\s)", re.MULTILINE)
+_SYSTEM = re.compile(r"(?:^|[\s=>'\"(])(/(?:etc|root|boot|lib\w*|usr/(?!s?bin/))[^\s'\"]*)")
+"""A place that is read-only, or not there, on the host's system; a program's own path (/usr/bin/env) is none."""
+_SYSTEM_FOLDERS = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc", "/root", "/boot", "/dev", "/proc")
+
+
+class NeedsImage(Exception):  # noqa: N818 - not an error: the task runs, in an image
+    """The host's system cannot stand in for what the Dockerfile makes; the message is the line and what it says."""
 
 
 class Recipe(NamedTuple):
@@ -29,6 +42,7 @@ class Recipe(NamedTuple):
     base: str
     """The image that FROM names; recorded only."""
     workdir: str
+    """Empty where the Dockerfile leaves it to its base."""
     env: dict[str, str]
     files: dict[str, str]
     """Target path inside -> host path of a file or of an empty directory."""
@@ -36,20 +50,26 @@ class Recipe(NamedTuple):
     """RUN commands, each beginning with a `cd` to its working directory."""
 
 
-def read_dockerfile(path: Path, *, task_id: str) -> Recipe:
+def read_dockerfile(path: Path) -> Recipe:
     """Read the Dockerfile at `path`, whose folder is the context of COPY.
 
     Raises:
-        UserError: if it asks for something that needs an image, or cannot be read.
+        NeedsImage: if it asks for more than the host's system can give.
+        UserError: if it cannot be read, or names a file that is not there.
     """
-    return _Reader(path, task_id).read()
+    return _Reader(path).read()
+
+
+def installs_packages(script: str) -> str | None:
+    """The package manager that a shell script calls, which the host's read-only system has no use for."""
+    found = _INSTALLS_PACKAGES.search(script)
+    return found[1] if found else None
 
 
 class _Reader:
-    def __init__(self, path: Path, task_id: str) -> None:
+    def __init__(self, path: Path) -> None:
         self.context = path.parent
         self.path = path
-        self.task_id = task_id
         self.base = ""
         self.workdir = ""
         self.env: dict[str, str] = {}
@@ -58,35 +78,40 @@ class _Reader:
         self.setup: list[str] = []
 
     def read(self) -> Recipe:
+        try:
+            text = self.path.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError) as error:
+            raise UserError(f"{self.path}: cannot be read as text: {error}") from None
+        instructions = _instructions(text)
+        if not any(keyword == "FROM" for _, keyword, _ in instructions):
+            raise UserError(f"{self.path}: no FROM line; add one, such as `FROM debian:bookworm-slim`")
         if (self.context / ".dockerignore").exists():
-            raise self._needs_image(0, "a .dockerignore")
-        for number, keyword, rest in _instructions(self.path.read_text(encoding="utf-8")):
+            raise NeedsImage(f"{self.context.name}/.dockerignore")
+        for number, keyword, rest in instructions:
             handler = getattr(self, f"_{keyword.lower()}", None) if keyword in _SUPPORTED else None
             if handler is None:
                 raise self._needs_image(number, keyword)
-            if "<<" in rest and keyword in ("COPY", "RUN") and re.search(r"<<-?['\"]?\w", rest):
+            if keyword in ("COPY", "RUN") and re.search(r"<<-?['\"]?\w", rest):
                 raise self._needs_image(number, f"a heredoc in {keyword}")
             handler(number, rest)
-        if not self.base or not self.workdir:
-            missing = "FROM" if not self.base else "WORKDIR"
-            raise UserError(f"{self.path}: no {missing} line; add one, such as `{_EXAMPLES[missing]}`")
         return Recipe(self.base, self.workdir, self.env, self.files, tuple(self.setup))
 
     def _from(self, number: int, rest: str) -> None:
         if self.base:
             raise self._needs_image(number, "a second FROM")
-        if len(rest.split()) != 1:
+        if not _HOST_BASE.fullmatch(rest):
             raise self._needs_image(number, f"FROM {rest}")
         self.base = rest
 
     def _workdir(self, number: int, rest: str) -> None:
         self.workdir = posixpath.normpath(posixpath.join(self.workdir or "/", self._expand(rest.strip("\"'"))))
+        self._check_place(number, "WORKDIR", self.workdir)
         self._add_folder(self.workdir)
 
     def _env(self, number: int, rest: str) -> None:
         if self.setup:
             raise self._needs_image(number, "ENV after RUN (move it before the first RUN)")
-        pairs = shlex.split(rest)
+        pairs = self._words(number, "ENV", rest)
         if "=" not in pairs[0]:  # the old form: ENV NAME the whole rest
             pairs = ["=".join(rest.split(maxsplit=1))]
         for pair in pairs:
@@ -98,18 +123,23 @@ class _Reader:
     def _copy(self, number: int, rest: str) -> None:
         if self.setup:
             raise self._needs_image(number, "COPY after RUN (move it before the first RUN)")
-        words = [self._expand(word) for word in (json.loads(rest) if rest.startswith("[") else shlex.split(rest))]
+        words = [self._expand(word) for word in self._words(number, "COPY", rest)]
         if words[0].startswith("--"):
             raise self._needs_image(number, f"COPY {words[0]}")
         if len(words) < 2:
             raise UserError(f"{self.path}:{number}: COPY takes a source and a target")
         *sources, target = words
         folder = target.endswith("/") or target in (".", "..") or len(sources) > 1
+        if not target.startswith("/") and not self.workdir:
+            raise self._needs_image(number, "COPY to the base's own working directory")
         target = posixpath.normpath(posixpath.join(self.workdir or "/", target))
+        self._check_place(number, "COPY to", target)
         for source in sources:
             self._copy_one(number, source, target, folder=folder or target in self.folders)
 
     def _copy_one(self, number: int, source: str, target: str, *, folder: bool) -> None:
+        if any(letter in source for letter in "*?["):
+            raise self._needs_image(number, f"COPY {source}, a pattern")
         host = self.context / source.lstrip("/")
         if not host.resolve().is_relative_to(self.context.resolve()) or not host.exists():
             raise UserError(f"{self.path}:{number}: COPY {source}: no such file in {self.context}")
@@ -123,13 +153,29 @@ class _Reader:
                 self._add_file(inside, path)
 
     def _run(self, number: int, rest: str) -> None:
-        command = shlex.join(json.loads(rest)) if rest.startswith("[") else rest
+        command = shlex.join(self._words(number, "RUN", rest)) if rest.startswith("[") else rest
         if command.startswith("--"):
             raise self._needs_image(number, f"RUN {command.split()[0]}")
-        if found := _NEEDS_IMAGE.search(command):
+        if found := _NEEDS_IMAGE.search(command) or _SYSTEM.search(command):
             raise self._needs_image(number, f"RUN {found[1]}")
-        folder = shlex.quote(self.workdir or "/")
+        if not self.workdir:
+            raise self._needs_image(number, "RUN in the base's own working directory")
+        folder = shlex.quote(self.workdir)
         self.setup.append(f"mkdir -p {folder} && cd {folder} || exit 1\n{command}")
+
+    def _words(self, number: int, keyword: str, rest: str) -> list[str]:
+        """The words of an instruction, written as for a shell or as a JSON list."""
+        try:
+            words = json.loads(rest) if rest.startswith("[") else shlex.split(rest)
+        except ValueError as error:
+            raise UserError(f"{self.path}:{number}: {keyword} {rest}: {error}") from None
+        if not words or not all(isinstance(word, str) for word in words):
+            raise UserError(f"{self.path}:{number}: {keyword} needs words after it")
+        return list(words)
+
+    def _check_place(self, number: int, what: str, place: str) -> None:
+        if any(f"{place}/".startswith(f"{folder}/") for folder in _SYSTEM_FOLDERS):
+            raise self._needs_image(number, f"{what} {place}")
 
     def _add_file(self, target: str, host: Path) -> None:
         self.files[target] = str(host)
@@ -144,16 +190,11 @@ class _Reader:
         known = {"PATH": _DEFAULT_PATH} | self.env
         return _VARIABLE.sub(lambda found: known.get(found[1] or found[2], ""), text)
 
-    def _needs_image(self, number: int, what: str) -> UserError:
-        where = f"{self.path}:{number}" if number else str(self.path)
-        return UserError(
-            f"task {self.task_id} needs an image; {where}: {what} cannot be honoured without a container engine "
-            "(supported: FROM, WORKDIR, ENV, COPY, RUN without root or network)"
-        )
+    def _needs_image(self, number: int, what: str) -> NeedsImage:
+        return NeedsImage(f"{self.path.name}:{number}: {what}")
 
 
 _SUPPORTED = ("FROM", "WORKDIR", "ENV", "COPY", "RUN")
-_EXAMPLES = {"FROM": "FROM debian:bookworm-slim", "WORKDIR": "WORKDIR /app"}
 
 
 def _instructions(text: str) -> list[tuple[int, str, str]]:

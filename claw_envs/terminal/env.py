@@ -1,23 +1,30 @@
 """`claw/terminal-v0`: a shell in a sandbox, graded by the task's own tests.
 
-The observation after an action is one header line, then the command's output:
+The observation after an action is one header line, then what there is to read:
 
     [exit 0 | /app]
     total 4 ...
 
-The header holds the exit code (or `stopped after 5 s`, or `no exit code` where the shell was lost), the working
-directory, and `N bytes cut` where output was cut. Where a message held several calls, each has its own header,
-`[1/2 run_command | exit 0 | /app]`. A message that cannot be read costs a step and is answered by the environment.
-Not covered: input to a running program, full-screen programs.
+    [process 1 running | 24x80 | cursor 3,5]
+    >>> 1 + 1
+    2
+    >>>
+
+The header of a command holds the exit code (or `stopped after 5 s`, or `no exit code` where the shell was lost) and the
+working directory; that of a process its window and cursor (row and column from 1), or how it ended, and how many lines
+of the text stand above the screen because they scrolled by. Both count the `bytes cut`. Where a message held several
+calls, each has its own header, `[1/2 run_command | exit 0 | /app]`, and OpenAI calls are answered one by one in
+`Observation.answers`. A message that cannot be read costs a step and is answered by the environment.
 """
 
 import asyncio
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Literal
 
 import gymnasium as gym
+import msgspec
 import numpy as np
 
 from claw_envs.core.env import Action, ClawEnv, Outcome, Step, exit_code_space
@@ -26,8 +33,12 @@ from claw_envs.core.errors import InfrastructureError, UserError
 from claw_envs.core.task import SandboxSpec, Task
 from claw_envs.core.vector import ClawVectorEnv
 from claw_envs.sandbox import make_sandbox
-from claw_envs.sandbox.base import ExecResult, Sandbox, Shell
-from claw_envs.terminal.actions import TOOL_SCHEMAS, Call, Finish, Malformed, Run, Write, parse
+from claw_envs.sandbox.base import Sandbox
+from claw_envs.sandbox.pool import SandboxPool
+from claw_envs.terminal.actions import parse
+from claw_envs.terminal.machine import Machine
+from claw_envs.terminal.results import Result, not_run, observation
+from claw_envs.terminal.tools import TOOL_SCHEMAS, Finish, Malformed
 from claw_envs.terminal.verifier import verify
 
 SYSTEM_PROMPT = """You work in a Linux terminal. Do the task with bash commands.
@@ -42,16 +53,6 @@ When the task is done, write:
 ```bash
 submit
 ```"""
-
-# $1 is written by the agent's own user, so that permissions, links and disk limits are the agent's
-_WRITE = 'mkdir -p -- "$(dirname -- "$1")" && cat > "$1"'
-
-
-class _Result(NamedTuple):
-    head: str
-    text: str
-    exit_code: int | None = None
-    ran: bool = True
 
 
 class TerminalEnv(ClawEnv):
@@ -70,6 +71,9 @@ class TerminalEnv(ClawEnv):
         tasks: str | Path | Sequence[Task] | None = None,
         *,
         backend: str = "namespace",
+        pool: SandboxPool | None = None,
+        outcome: Literal["reward", "tests"] = "reward",
+        network: Literal["none", "full"] | None = None,
         max_steps: int | None = None,
         step_timeout: float | None = None,
         render_mode: str | None = None,
@@ -78,15 +82,21 @@ class TerminalEnv(ClawEnv):
         Args:
             tasks: tasks, or where to load them from (None: the built-in set).
             backend: name of the sandbox backend.
+            pool: where sandboxes are taken from, started, and given back to; None: the environment keeps its own.
+            outcome: the verifier's own number (`reward`), or 2 * passed / total - 1 over the task's `tests`.
+            network: overrides every task's own policy; `full` is what the tests of most public sets need.
             max_steps: overrides every task's own limit.
             step_timeout: seconds, overrides every task's own limit.
             render_mode: None or `ansi` (the transcript as text).
         """
         super().__init__(tasks, max_steps=max_steps, step_timeout=step_timeout, render_mode=render_mode)
-        self._backend = backend
+        if outcome not in ("reward", "tests"):
+            raise UserError(f"outcome must be 'reward' or 'tests', got {outcome!r}")
+        if network not in (None, "none", "full"):
+            raise UserError(f"network must be 'none' or 'full', got {network!r}; allow-lists are a task's own")
+        self._backend, self._pool, self._outcome, self._network = backend, pool, outcome, network
         self._sandbox: Sandbox | None = None
-        self._shell: Shell | None = None
-        self._cwd = ""
+        self._machine: Machine | None = None
 
     def _observation_spaces(self) -> dict[str, gym.Space[Any]]:
         return super()._observation_spaces() | {"exit_code": exit_code_space()}
@@ -100,98 +110,90 @@ class TerminalEnv(ClawEnv):
     async def _start(self, task: Task) -> Observation:
         if task.sandbox is None:
             raise UserError(f"task {task.id} has no sandbox; a terminal task needs one")
+        spec = task.sandbox
+        if self._network is not None:
+            spec = msgspec.structs.replace(spec, network=self._network)
         try:
-            await self._prepare(task.sandbox)
+            sandbox = await self._fresh(spec)
+            shell = await (self._pool.shell(sandbox) if self._pool else sandbox.shell())
         except (InfrastructureError, asyncio.CancelledError):
             await self._stop()
             raise
-        self._cwd = task.sandbox.workdir
+        self._machine = Machine(sandbox, shell)
         return Observation(role="user", text=task.instruction)
 
-    async def _prepare(self, spec: SandboxSpec) -> None:
-        """A fresh machine of `spec`: the one at hand reset where it is of the same kind, else a new one."""
-        if self._sandbox is not None and self._sandbox.spec == spec:
-            self._shell = None
+    async def _fresh(self, spec: SandboxSpec) -> Sandbox:
+        """A machine of `spec` as after its start: the one at hand reset where it is of the same kind, else another."""
+        if self._pool is None and self._machine is not None and self._machine.sandbox.spec == spec:
             try:
-                await self._sandbox.reset()
+                await self._machine.close()
+                await self._machine.sandbox.reset()
+                return self._machine.sandbox
             except InfrastructureError:
-                await self._stop()
+                pass  # it has died: another takes its place
+        await self._stop()
+        if self._pool is not None:
+            self._sandbox = await self._pool.lease(spec, self._backend)
         else:
-            await self._stop()
-        if self._sandbox is None:
-            self._sandbox = make_sandbox(spec, self._backend)
-            await self._sandbox.start()
-        self._shell = await self._sandbox.shell()
+            sandbox = make_sandbox(spec, self._backend)
+            await sandbox.start()
+            self._sandbox = sandbox
+        return self._sandbox
 
     async def _act(self, action: Action) -> Step:
+        assert self._machine is not None
         calls = parse(action)
         deadline = time.monotonic() + self.task.limits.step_timeout
-        results: list[_Result] = []
-        done = False
+        results: list[Result] = []
+        submitted = False
         for call in calls:
-            results.append(await self._execute(call, deadline=deadline, done=done))
-            done = done or isinstance(call, Finish)
-        ran = [result for result in results if result.ran]
-        observation = Observation(
-            role="tool" if ran or done else "environment",
-            text=_text(calls, results),
-            exit_code=ran[-1].exit_code if ran else None,
-            tool_call_id=calls[0].call_id,
-        )
-        return Step(observation, Status.COMPLETED if done else None)
-
-    async def _execute(self, call: Call, *, deadline: float, done: bool) -> _Result:
-        left = deadline - time.monotonic()
-        if isinstance(call, Malformed):
-            return _Result("not run", call.problem, ran=False)
-        if done or left <= 0:
-            why = "the task was already submitted" if done else "this message's time was used up; send it again"
-            return _Result("not run", why, ran=False)
-        if isinstance(call, Finish):
-            return _Result("submitted", "The work is being checked.", ran=False)
-        assert self._sandbox is not None
-        assert self._shell is not None
-        if isinstance(call, Write):
-            argv = ["/bin/sh", "-c", _WRITE, "sh", call.path]
-            result = await self._sandbox.exec(argv, timeout=left, cwd=self._cwd, stdin=call.content.encode())
-            done_text = "" if result.exit_code else f"wrote {len(call.content.encode())} bytes to {call.path}"
-            return _result(result._replace(output=result.output or done_text, cwd=self._cwd), left)
-        timeout = min(call.timeout or left, left)
-        result = await self._shell.run(call.command, timeout=timeout)
-        self._cwd = result.cwd or self._cwd
-        return _result(result, timeout)
+            left = deadline - time.monotonic()
+            if isinstance(call.tool, Malformed):
+                results.append(not_run(call.tool.problem))
+            elif submitted:
+                results.append(not_run("the task was already submitted"))
+            elif left <= 0:
+                results.append(not_run("this message's time was used up; send it again"))
+            else:
+                results.append(await self._machine.do(call.tool, limit=left))
+            submitted = submitted or isinstance(call.tool, Finish)
+        return Step(observation(calls, results, submitted=submitted), Status.COMPLETED if submitted else None)
 
     async def _verify(self) -> Outcome:
-        assert self._sandbox is not None
-        self._shell = None
-        return await verify(self._sandbox, self.task)
+        assert self._machine is not None
+        await self._machine.close()
+        outcome = await verify(self._machine.sandbox, self.task)
+        return outcome if self._outcome == "reward" else share_passed(outcome, self.task)
 
     async def _stop(self) -> None:
-        sandbox, self._sandbox, self._shell = self._sandbox, None, None
-        if sandbox is not None:
-            await sandbox.close()
+        sandbox, self._sandbox = self._sandbox, None
+        machine, self._machine = self._machine, None
+        try:
+            if machine is not None:
+                await machine.close()
+        finally:
+            if sandbox is not None and self._pool is not None:
+                await self._pool.give_back(sandbox)
+            elif sandbox is not None:
+                await sandbox.close()
+
+
+def share_passed(outcome: Outcome, task: Task) -> Outcome:
+    """`outcome` with 2 * passed / total - 1 over the task's tests as the score: -1 where none passed, 1 where all did.
+
+    Raises:
+        InfrastructureError: if the task's verifier counted no tests.
+    """
+    total = outcome.report.get("total", 0)
+    if not total:
+        log = outcome.report.get("log", "")
+        raise InfrastructureError(
+            f'task {task.id}: its verifier counted no tests, which outcome="tests" needs; log: {log}'
+        )
+    return Outcome(2 * outcome.report["passed"] / total - 1, outcome.report)
 
 
 class TerminalVectorEnv(ClawVectorEnv):
     """Many terminals on one event loop, each with a sandbox of its own."""
 
     env_class = TerminalEnv
-
-
-def _result(result: ExecResult, timeout: float) -> _Result:
-    code = "no exit code" if result.exit_code is None else f"exit {result.exit_code}"
-    parts = [f"stopped after {timeout:.3g} s" if result.timed_out else code, result.cwd]
-    if result.truncated_bytes:
-        parts.append(f"{result.truncated_bytes} bytes cut")
-    return _Result(" | ".join(parts), result.output, result.exit_code)
-
-
-def _text(calls: Sequence[Call], results: Sequence[_Result]) -> str:
-    if len(calls) == 1:
-        return f"[{results[0].head}]\n{results[0].text}".rstrip("\n")
-    names = {Run: "run_command", Write: "write_file", Finish: "finish", Malformed: "malformed"}
-    shown = [
-        f"[{i}/{len(calls)} {names[type(call)]} | {result.head}]\n{result.text}".rstrip("\n")
-        for i, (call, result) in enumerate(zip(calls, results, strict=True), 1)
-    ]
-    return "\n".join(shown)

@@ -1,103 +1,123 @@
-"""Harbor's verifier: run the task's tests where the agent can't have tampered, read the reward file.
+"""The verdict: run the task's tests where the agent can't have tampered, and read what they say.
 
-The agent is stopped first. Only then are the tests copied in and run in a fresh process of another user, which alone
-can write the reward's directory. A verifier that crashes, runs over or leaves no readable number is infrastructure's
-failure, never a score of 0.
+The agent is stopped first. Only then are the tests copied to `/tests` and run in a fresh process of another user, which
+alone can write the reward's directory. What says the verdict is the format's: a reward file (`harbor`), or the tests'
+log (`terminal-bench`). A verifier that crashes, runs over or gives no readable verdict is infrastructure's failure,
+never a score of 0; its log is kept with the error.
+
+Not covered: what a test itself runs out of the agent's folders. A `python -m pytest` in the working directory imports
+what lies there, as it would anywhere; tests that must not say `python -P -m pytest` or run a program of their own.
 """
 
+import asyncio
 import io
-import math
 import tarfile
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
 
 import msgspec
 
 from claw_envs.core.env import Outcome
 from claw_envs.core.errors import InfrastructureError
 from claw_envs.core.task import Task
-from claw_envs.sandbox.base import Sandbox
+from claw_envs.sandbox.base import ExecResult, Sandbox
+from claw_envs.terminal.formats.parsers import Counts, ctrf_counts, parse, pytest_counts
+from claw_envs.terminal.formats.rewards import parse_rewards
+from claw_envs.terminal.formats.terminal_bench import TEST_DIR
 
-_LOG_TAIL = 2000
+LOG_LENGTH = 16_000
+"""Characters of the verifier's log that are kept, from its end."""
 _REWARDS = "/logs/verifier"
-# $1 is the working directory, which the agent may have removed; nobody else may read the tests
-_RUN_TESTS = f"""rm -rf /tests {_REWARDS} && mkdir -p {_REWARDS} && mkdir -m 0700 /tests || exit 125
-tar -xf - --no-same-owner -C /tests || exit 125
+_CTRF_BYTES = 4_000_000
+# $1 is the working directory, which the agent may have removed, $2 the script; nobody else may read the tests
+_RUN_TESTS = f"""rm -rf {TEST_DIR} {_REWARDS} && mkdir -p {_REWARDS} && mkdir -m 0700 {TEST_DIR} || exit 125
+tar -xf - --no-same-owner -C {TEST_DIR} && chmod 0700 {TEST_DIR} || exit 125
 cd "$1" 2>/dev/null
-exec /bin/bash /tests/test.sh </dev/null"""
+exec /bin/bash "{TEST_DIR}/$2" </dev/null"""
+_PYTEST_CONFIG = ("pytest.ini", ".pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
 
 
 async def verify(sandbox: Sandbox, task: Task) -> Outcome:
     """Score what the agent left in `sandbox`.
 
     Returns:
-        The reward file's number as it is (Harbor's scores are usually in 0..1), with the rewards and the log's tail in
+        The score and a report with `log` (its last `LOG_LENGTH` characters) and `exit_code`; `passed` and `total` where
+        the tests said how many there were. For `harbor` the score is the reward file's number as it is (usually in
+        0..1), all rewards in the report; for `terminal-bench` 1 if every test passed, else 0, each test's result in
         the report.
 
     Raises:
         InfrastructureError: if the tests gave no verdict.
     """
-    assert task.sandbox is not None
     await sandbox.stop_agent()
-    result = await sandbox.exec(
-        ["/bin/sh", "-c", _RUN_TESTS, "sh", task.sandbox.workdir],
-        timeout=task.verifier.timeout,
-        env=task.verifier.options.get("env"),
-        cwd="/",
-        user="verifier",
-        stdin=packed(task.folder() / "tests"),
-    )
-    tail = result.output[-_LOG_TAIL:].strip()
-    if result.timed_out:
-        raise InfrastructureError(f"task {task.id}: verifier ran over its {task.verifier.timeout:g} s; log: {tail}")
+    return await _VERIFIERS[task.verifier.kind](sandbox, task)
+
+
+async def _harbor(sandbox: Sandbox, task: Task) -> Outcome:
+    tests = task.folder() / "tests"
+    result = await _run(sandbox, task, {".": tests}, "test.sh", task.verifier.options.get("env"))
     try:
         name, data = await _reward_file(sandbox)
         rewards = parse_rewards(name, data)
     except ValueError as error:
+        raise _no_verdict(task, result, str(error)) from None
+    report = {"rewards": rewards, "exit_code": result.exit_code, "log": _kept(result)}
+    counts = await _ctrf(sandbox) or _counts_in_log(result.output, tests / "test.sh", rewards["reward"])
+    return Outcome(rewards["reward"], report | (counts._asdict() if counts else {}))
+
+
+async def _terminal_bench(sandbox: Sandbox, task: Task) -> Outcome:
+    files = {".": task.folder() / "tests", "run-tests.sh": task.folder() / "run-tests.sh"}
+    result = await _run(sandbox, task, files, "run-tests.sh", {"TEST_DIR": TEST_DIR})
+    try:
+        results = parse(task.verifier.options["parser"], result.output)
+    except ValueError as error:
+        raise _no_verdict(task, result, str(error)) from None
+    passed = sum(results.values())
+    report = {"tests": results, "passed": passed, "total": len(results), "exit_code": result.exit_code}
+    return Outcome(float(passed == len(results)), report | {"log": _kept(result)})
+
+
+_VERIFIERS = {"harbor": _harbor, "terminal-bench": _terminal_bench}
+
+
+async def _run(
+    sandbox: Sandbox, task: Task, files: Mapping[str, Path], script: str, env: dict[str, str] | None
+) -> ExecResult:
+    content = await asyncio.to_thread(packed, files, shielded=True)
+    result = await sandbox.exec(
+        ["/bin/sh", "-c", _RUN_TESTS, "sh", sandbox.workdir, script],
+        timeout=task.verifier.timeout,
+        env=env,
+        cwd="/",
+        user="verifier",
+        stdin=content,
+    )
+    if result.timed_out:
         raise InfrastructureError(
-            f"task {task.id}: verifier gave no verdict (exit code {result.exit_code}): {error}; log: {tail}"
-        ) from None
-    return Outcome(rewards["reward"], {"rewards": rewards, "exit_code": result.exit_code, "log": tail})
+            f"task {task.id}: verifier ran over its {task.verifier.timeout:g} s; log: {_kept(result)}"
+        )
+    return result
 
 
-def parse_rewards(name: str, data: bytes) -> dict[str, float]:
-    """Read a reward file.
+def _no_verdict(task: Task, result: ExecResult, why: str) -> InfrastructureError:
+    return InfrastructureError(
+        f"task {task.id}: verifier gave no verdict (exit code {result.exit_code}): {why}; log: {_kept(result)}"
+    )
+
+
+def _kept(result: ExecResult) -> str:
+    return result.output.strip()[-LOG_LENGTH:]
+
+
+def packed(files: Mapping[str, Path], *, shielded: bool = False) -> bytes:
+    """A tar archive whose entries belong to nobody in particular.
 
     Args:
-        name: `reward.json` (a number, or an object of numbers: its `reward`, else its only one, is the score) or
-            `reward.txt` (one number).
-
-    Returns:
-        The rewards by name; `reward` is always there.
-
-    Raises:
-        ValueError: if it is empty, not a number, or not finite.
-
-    >>> parse_rewards("reward.json", b'{"reward": 0.5, "style": 1}')
-    {'reward': 0.5, 'style': 1.0}
+        files: name in the archive -> file or folder on the host; one that does not exist is left out.
+        shielded: adds an empty pytest.ini where nothing at the top configures pytest, so that it takes neither
+            settings nor a conftest.py from the folders above, which are the agent's.
     """
-    text = data.decode(errors="replace").strip()
-    if not text:
-        raise ValueError(f"{name} is empty")
-    if name.endswith(".txt"):
-        try:
-            return {"reward": _number(name, float(text))}
-        except ValueError:
-            raise ValueError(f"{name} is not a finite number: {text[:80]!r}") from None
-    try:
-        value: Any = msgspec.json.decode(text)
-    except msgspec.DecodeError as error:
-        raise ValueError(f"{name} is not JSON: {error}") from None
-    if not isinstance(value, dict):
-        return {"reward": _number(name, value)}
-    rewards = {key: _number(f"{name}, {key!r}", entry) for key, entry in value.items()}
-    if "reward" not in rewards and len(rewards) != 1:
-        raise ValueError(f"{name} has no 'reward' and not exactly one number")
-    return rewards if "reward" in rewards else rewards | {"reward": next(iter(rewards.values()))}
-
-
-def packed(folder: Path) -> bytes:
-    """The files of `folder` as a tar archive whose entries belong to nobody in particular."""
 
     def plain(entry: tarfile.TarInfo) -> tarfile.TarInfo | None:
         entry.uid = entry.gid = 0
@@ -106,8 +126,16 @@ def packed(folder: Path) -> bytes:
 
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as archive:
-        archive.add(folder, arcname=".", filter=plain)
+        for name, path in files.items():
+            if path.exists():
+                archive.add(path, arcname=name, filter=plain)
+        if shielded and not any(_configures_pytest(path / name) for path in files.values() for name in _PYTEST_CONFIG):
+            archive.addfile(tarfile.TarInfo("./pytest.ini"))
     return buffer.getvalue()
+
+
+def _configures_pytest(path: Path) -> bool:
+    return path.is_file() and b"pytest" in path.read_bytes()
 
 
 async def _reward_file(sandbox: Sandbox) -> tuple[str, bytes]:
@@ -121,7 +149,15 @@ async def _reward_file(sandbox: Sandbox) -> tuple[str, bytes]:
     raise ValueError(f"no reward.json or reward.txt in {_REWARDS}")
 
 
-def _number(where: str, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-        raise ValueError(f"{where} is not a finite number: {value!r}")
-    return float(value)
+async def _ctrf(sandbox: Sandbox) -> Counts | None:
+    try:
+        data = await sandbox.get(f"{_REWARDS}/ctrf.json", max_bytes=_CTRF_BYTES)
+        return ctrf_counts(msgspec.json.decode(data))
+    except (OSError, msgspec.DecodeError, RecursionError):  # a help, not the verdict
+        return None
+
+
+def _counts_in_log(log: str, script: Path, reward: float) -> Counts | None:
+    """Only where the tests are pytest's, and agree with the reward: programs under test print into the log, too."""
+    counts = pytest_counts(log) if "pytest" in script.read_text(encoding="utf-8", errors="replace") else None
+    return counts if counts and (counts.passed == counts.total) == (reward >= 1.0) else None

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from claw_envs.core.episode import Episode, Observation, Status, Turn
+from claw_envs.core.episode import Answer, Episode, Observation, Status, Turn
 from claw_envs.core.errors import UserError
 from evals.results import EpisodeResult, ResultFile, summarise, transcript
 
@@ -87,3 +87,14 @@ def test_the_transcript_holds_every_message_once() -> None:
     episode = Episode(id="e", task_id="t", family="chat", turns=[first, second])
     assert [message["content"] for message in transcript(episode)] == ["q", "r", "more", "s"]
     assert transcript(Episode(id="e", task_id="t", family="chat")) == []
+
+
+def test_the_transcript_holds_each_answer() -> None:
+    answered = Observation(role="tool", text="both", answers=[Answer("a", "one"), Answer("b", "two")])
+    turn = Turn(episode_id="e", step=0, messages=[], response="r", observation=answered)
+    messages = transcript(Episode(id="e", task_id="t", family="terminal", turns=[turn]))
+    assert [(message["role"], message["content"]) for message in messages] == [
+        ("assistant", "r"),
+        ("tool", "one"),
+        ("tool", "two"),
+    ]

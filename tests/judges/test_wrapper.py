@@ -8,8 +8,8 @@ import gymnasium as gym
 import pytest
 
 import claw_envs
-from claw_envs.core.env import Outcome, Step
-from claw_envs.core.episode import Observation, Status, Turn, Verdict
+from claw_envs.core.env import Outcome, Step, tool_calls_of
+from claw_envs.core.episode import Answer, Observation, Status, Turn, Verdict
 from claw_envs.core.errors import InfrastructureError, UserError
 from claw_envs.core.llm import ChatClient
 from claw_envs.core.loop import run_sync
@@ -44,7 +44,9 @@ class Fragile(claw_envs.ClawEnv):
     async def _act(self, action: Any) -> Step:
         if action == "crash":
             raise InfrastructureError("the sandbox is gone")
-        return Step(Observation(role="tool", text="", exit_code=0), Status.COMPLETED if action == "done" else None)
+        answers = [Answer(call["id"], "") for call in tool_calls_of(action)]
+        observation = Observation(role="tool", text="", exit_code=0, answers=answers)
+        return Step(observation, Status.COMPLETED if action == "done" else None)
 
     async def _verify(self) -> Outcome:
         return Outcome(0.5)
@@ -80,6 +82,17 @@ def test_an_abstention_adds_nothing_and_history_grows() -> None:
         assert (first[0].step, second[0].step, second[1]) == (0, 1, (first[0],))
         assert second[2].id == TERMINAL.id
     assert len({turn.id for turn, _, _ in judge.asked}) == 4
+
+
+def test_each_tool_call_is_answered_in_the_history() -> None:
+    judge = Keeping()
+    env = JudgeReward(fragile(), judge)
+    env.reset()
+    env.step({"role": "assistant", "content": "", "tool_calls": [{"id": "a"}, {"id": "b"}]})
+    env.step("done")
+    shown = judge.asked[1][0].messages
+    assert [message["role"] for message in shown] == ["user", "assistant", "tool", "tool"]
+    assert [message.get("tool_call_id") for message in shown[2:]] == ["a", "b"]
 
 
 def test_an_aborted_step_is_not_judged() -> None:

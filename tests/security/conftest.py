@@ -1,4 +1,4 @@
-"""One started sandbox for attacks that leave it usable, and a fresh one for those that do not."""
+"""Every attack runs for each backend: in one started sandbox where it leaves that usable, else in one of its own."""
 
 import asyncio
 import contextlib
@@ -11,6 +11,9 @@ from claw_envs.core.task import SandboxSpec
 from claw_envs.sandbox import make_sandbox
 from claw_envs.sandbox.base import ExecResult, Sandbox
 from claw_envs.sandbox.probe import probe
+
+IMAGES: dict[str, str | None] = {"namespace": None, "docker": "claw-envs/base:bookworm"}
+"""What each backend's sandboxes run: the host's own system, or the base image."""
 
 
 class Attacker:
@@ -25,12 +28,16 @@ class Attacker:
         """Run `script` as the agent would."""
         return self.run(self._shell.run(script, timeout=timeout))
 
+    def verifier(self, script: str) -> ExecResult:
+        """Run `script` as the verifier would."""
+        return self.run(self.sandbox.exec(["/bin/sh", "-c", script], timeout=60, user="verifier"))
+
 
 @contextlib.contextmanager
-def attacker(**spec: Any) -> Iterator[Attacker]:
+def attacker(backend: str, **spec: Any) -> Iterator[Attacker]:
     """An attacker in a sandbox of its own."""
     with asyncio.Runner() as runner:
-        sandbox = make_sandbox(SandboxSpec(**spec))
+        sandbox = make_sandbox(SandboxSpec(**{"image": IMAGES[backend]} | spec), backend)
         runner.run(sandbox.start())
         try:
             yield Attacker(runner, sandbox)
@@ -38,21 +45,38 @@ def attacker(**spec: Any) -> Iterator[Attacker]:
             runner.run(sandbox.close())
 
 
-@pytest.fixture(scope="session", autouse=True)
-def _usable() -> None:
-    namespace = probe()[0]
-    if not namespace.usable:
-        pytest.skip(namespace.detail)
+@pytest.fixture(scope="session")
+def usable() -> Callable[[str], str]:
+    """`usable(backend)`: the same name; skips where that backend does not work here."""
+    probed = {found.backend: found for found in probe()}
+
+    def check(backend: str) -> str:
+        found = probed.get(backend)
+        if found is None or not found.usable:
+            pytest.skip(found.detail if found else f"{backend} is not probed")
+        return backend
+
+    return check
+
+
+@pytest.fixture(scope="module", params=list(IMAGES))
+def backend(request: pytest.FixtureRequest, usable: Callable[[str], str]) -> str:
+    """Name of a backend that works here."""
+    return usable(request.param)
 
 
 @pytest.fixture(scope="module")
-def agent(_usable: None) -> Iterator[Attacker]:
+def agent(backend: str) -> Iterator[Attacker]:
     """An agent in a sandbox that the tests of a module share."""
-    with attacker() as found:
+    with attacker(backend) as found:
         yield found
 
 
 @pytest.fixture
-def fresh(_usable: None) -> Callable[..., contextlib.AbstractContextManager[Attacker]]:
+def fresh(backend: str) -> Callable[..., contextlib.AbstractContextManager[Attacker]]:
     """`with fresh(**spec) as agent`: an agent in a sandbox of its own."""
-    return attacker
+
+    def start(**spec: Any) -> contextlib.AbstractContextManager[Attacker]:
+        return attacker(backend, **spec)
+
+    return start

@@ -1,6 +1,5 @@
 """Attacks on limits, on files and on what is left behind."""
 
-import asyncio
 import os
 import select
 import uuid
@@ -9,13 +8,7 @@ from typing import Any
 
 import pytest
 
-from claw_envs.sandbox.namespace.backend import NamespaceSandbox
-from claw_envs.sandbox.namespace.cgroup import places, remove_left
-from claw_envs.sandbox.namespace.host import identity
-
-
-def _controllers() -> set[str]:
-    return {name for place in places() for name in place.controllers}
+from claw_envs.sandbox.namespace.cgroup import places
 
 
 @pytest.mark.parametrize("up", ["", "../../../../../.."])
@@ -30,9 +23,7 @@ def test_put_and_get_do_not_lead_out(fresh: Any, tmp_path: Path, up: str, user: 
                 agent.run(agent.sandbox.get(name))
             agent.run(agent.sandbox.put(name, b"evil", user=user))
             assert agent.run(agent.sandbox.get(name)) == b"evil"
-            agent.run(
-                agent.sandbox.exec(["rm", "-rf", f"/app{target}", str(target), name], timeout=60, user="verifier")
-            )
+            agent.verifier(f"rm -rf /app{target} {target} {name}")
     assert target.read_text() == "host"  # the control: it exists, and the name is right
 
 
@@ -53,8 +44,7 @@ def test_a_fork_bomb_is_bounded_and_the_sandbox_recovers(fresh: Any) -> None:
     with fresh(pids=64) as agent:
         agent(":(){ :|:& };:", timeout=2)
         agent.run(agent.sandbox.stop_agent())
-        result = agent.run(agent.sandbox.exec(["pgrep", "-c", "bash"], timeout=60, user="verifier"))
-        assert int(result.output) <= 1  # the holder
+        assert int(agent.verifier("pgrep -c bash").output) <= 1  # the sandbox's own
         agent.run(agent.sandbox.reset())
         shell = agent.run(agent.sandbox.shell())
         assert agent.run(shell.run("echo fine", timeout=60)).output == "fine\n"
@@ -62,7 +52,7 @@ def test_a_fork_bomb_is_bounded_and_the_sandbox_recovers(fresh: Any) -> None:
 
 def test_the_number_of_processes_is_limited(fresh: Any) -> None:
     with fresh(pids=32) as agent:
-        result = agent("for i in $(seq 200); do sleep 1000 & done 2>&1 | tail -1; pgrep -c sleep", timeout=30)
+        result = agent("for i in $(seq 200); do sleep 1000 & done 2>&1 | tail -1; pgrep -c sleep", timeout=3)
         more = agent("pgrep -c sleep")
         assert "200" not in result.output.split()
         assert "200" not in more.output.split()
@@ -78,15 +68,16 @@ def test_a_memory_bomb_is_stopped_and_the_owner_lives(fresh: Any) -> None:
         assert agent(bomb).output == "629145600\n"  # the control
 
 
-@pytest.mark.skipif("memory" not in _controllers(), reason="without a memory cgroup the bound is per process")
-def test_memory_of_many_processes_is_counted_together(fresh: Any) -> None:
+def test_memory_of_many_processes_is_counted_together(fresh: Any, backend: str) -> None:
+    if backend == "namespace" and not any("memory" in place.controllers for place in places()):
+        pytest.skip("without a memory cgroup the bound is per process")
     with fresh(memory_mb=128, disk_mb=16) as agent:
         hold = "/usr/bin/python3 -c 'x = bytearray(40 << 20); import time; time.sleep(1000)' & "
         agent(hold * 8 + "wait -n", timeout=30)
         assert int(agent("pgrep -c python3").output.split()[-1]) < 8
 
 
-@pytest.mark.parametrize("place", ["/app", "/tmp", "/dev/shm", "/home/agent"])
+@pytest.mark.parametrize("place", ["/app", "/tmp", "/dev/shm", "~"])
 def test_filling_the_disk_is_bounded(fresh: Any, place: str) -> None:
     with fresh(disk_mb=16) as agent:
         full = agent(f"head -c 100000000 /dev/zero > {place}/fill; stat -c %s {place}/fill")
@@ -108,12 +99,6 @@ def test_filling_the_disk_with_empty_files_is_bounded(fresh: Any) -> None:
         agent.run(agent.sandbox.put("/logs/verifier/reward.txt", b"0", user="verifier"))
 
 
-def test_nothing_else_is_writable(fresh: Any) -> None:
-    with fresh() as agent:
-        for place in ("/dev", "/usr", "/usr/bin", "/bin", "/etc", "/etc/ssl", "/proc", "/dev/pts", "/proc/self"):
-            assert agent(f"touch {place}/x").exit_code != 0, place
-
-
 def test_an_output_flood_is_bounded_in_memory(fresh: Any) -> None:
     def resident() -> int:
         return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
@@ -126,25 +111,30 @@ def test_an_output_flood_is_bounded_in_memory(fresh: Any) -> None:
 
 
 def test_no_process_is_left_after_close_or_reset(fresh: Any) -> None:
+    marker = f"1000.{uuid.uuid4().int % 10**12:012}"
+    start = (
+        f"(setsid nohup sh -c 'trap \"\" HUP TERM INT; sleep {marker}; :' &); (sleep {marker} &); sleep {marker} & "
+        f"until [ $(pgrep -fc {marker}) -ge 4 ]; do :; done"
+    )
     with fresh() as agent:
-        sandbox = agent.sandbox
-        assert isinstance(sandbox, NamespaceSandbox)
-        agent("(setsid nohup sh -c 'trap \"\" HUP TERM INT; sleep 1000' &) ; (sleep 1000 &); sleep 1000 &")
-        namespace = os.readlink(f"/proc/{sandbox._holder.pid}/ns/pid")
-        first = _in_namespace(namespace)
-        agent.run(sandbox.reset())
-        for pid in first - {sandbox._holder.pid}:
-            assert _died(pid)
-        agent.run(sandbox.shell())
-        second = _in_namespace(namespace)
-    assert all(_died(pid) for pid in second)
+        agent(start)
+        first = _running(marker)
+        assert len(first) >= 4  # the control: they can be seen
+        agent.run(agent.sandbox.reset())
+        assert all(map(_died, first))
+        shell = agent.run(agent.sandbox.shell())
+        agent.run(shell.run(start, timeout=60))
+        second = _running(marker)
+        assert len(second) >= 4
+    assert all(map(_died, second))
 
 
-def _in_namespace(namespace: str) -> set[int]:
+def _running(marker: str) -> set[int]:
+    """Host pids of all processes with `marker` in their command line."""
     found = set()
     for name in filter(str.isdigit, os.listdir("/proc")):
         try:
-            if os.readlink(f"/proc/{name}/ns/pid") == namespace:
+            if marker.encode() in Path(f"/proc/{name}/cmdline").read_bytes():
                 found.add(int(name))
         except OSError:
             continue
@@ -169,82 +159,8 @@ def test_the_agent_cannot_kill_the_machine(fresh: Any) -> None:
         assert agent("echo fine").output.endswith("fine\n")
 
 
-@pytest.mark.parametrize("tree", ["/usr", "/bin", "/lib", "/lib64", "/etc", "/dev", "/proc"])
-def test_what_the_verifier_runs_on_cannot_be_moved_away(fresh: Any, tree: str) -> None:
-    with fresh() as agent:
-        agent("mkdir /tmp/own; touch /tmp/own/x")  # the control: what is the agent's own can be moved
-        assert agent("mv /tmp/own /own").exit_code == 0
-        for attack in (f"mv {tree} /moved", f"rm -r {tree}", f"rmdir {tree}", f"ln -sfn /own {tree}"):
-            agent(attack)
-        result = agent.run(agent.sandbox.exec(["ls", f"{tree}/x"], timeout=60, user="verifier"))
-        assert "cannot access" in result.output
-        assert agent.run(agent.sandbox.exec(["id", "-un"], timeout=60, user="verifier")).output == "root\n"
-
-
-def test_no_code_of_the_agents_gets_into_the_verifiers_programs(fresh: Any) -> None:
-    """The loader's preload list, Python's site hooks, alternatives, start-up files, and what an environment names."""
-    plant = """
-    echo 'print("planted")' > /tmp/plant.py
-    for f in /etc/ld.so.preload /etc/python3*/sitecustomize.py /etc/alternatives/awk /etc/profile /etc/bash.bashrc; do
-      cp /tmp/plant.py $f
-    done
-    site=.local/lib/python3.11/site-packages; mkdir -p ~/$site /root/$site
-    cp /tmp/plant.py ~/$site/usercustomize.py; cp /tmp/plant.py /root/$site/usercustomize.py
-    cp /tmp/plant.py /root/.bashrc
-    export PYTHONSTARTUP=/tmp/plant.py BASH_ENV=/tmp/plant.py LD_PRELOAD=/tmp/plant.py
-    """
-    script = "cd /; awk 'BEGIN {print 1}'; python3 -c 'print(2)'"
-    with fresh() as agent:
-        agent(plant)
-        assert agent("unset LD_PRELOAD; python3 -c ''").output == "planted\n"  # the control: the agent's own is hooked
-        agent.run(agent.sandbox.stop_agent())
-        after = agent.run(agent.sandbox.exec(["bash", "-lc", script], timeout=60, user="verifier"))
-        assert after.output == "1\n2\n"
-
-
-def test_files_of_the_verifier_cannot_be_written_while_the_agent_runs(fresh: Any) -> None:
-    if not identity().privileged:
-        pytest.skip("an ordinary user has one id: the agent is stopped before the verifier writes")
-    with fresh() as agent:
-        agent.run(agent.sandbox.exec(["mkdir", "-m", "755", "/verifier"], timeout=60, user="verifier"))
-        agent.run(agent.sandbox.put("/verifier/reward", b"0", user="verifier"))
-        for attack in ("echo 1 > /verifier/reward", "rm /verifier/reward", "touch /verifier/x", "chmod 777 /verifier"):
-            assert agent(attack).exit_code != 0, attack
-        assert agent.run(agent.sandbox.get("/verifier/reward")) == b"0"
-
-
 def test_two_sandboxes_do_not_see_each_other(fresh: Any) -> None:
     with fresh() as one, fresh() as two:
         one("echo secret > /tmp/f; echo secret > /dev/shm/f; sleep 1000 &")
         assert two("cat /tmp/f /dev/shm/f; pgrep sleep").output.count("No such file") == 2
         assert two("pgrep sleep").output == ""
-
-
-def test_a_closed_sandbox_leaves_no_state(fresh: Any) -> None:
-    with fresh() as agent:
-        path = agent.sandbox._state.path
-        groups = list(agent.sandbox._limiter.groups)
-        assert path.is_dir()
-    assert not path.exists()
-    while not remove_left():
-        pass
-    assert not any(group.exists() for group in groups)
-    assert str(path) not in Path("/proc/self/mounts").read_text()
-
-
-def test_cancelling_a_start_leaves_nothing(fresh: Any) -> None:
-    from claw_envs.core.task import SandboxSpec
-    from claw_envs.sandbox.namespace.host import state_root
-
-    async def main() -> None:
-        sandbox = NamespaceSandbox(SandboxSpec(setup=("sleep 1000",)))
-        task = asyncio.ensure_future(sandbox.start())
-        await asyncio.wait({task}, timeout=1)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-
-    before = len(os.listdir("/proc/self/fd"))
-    asyncio.run(main())
-    assert len(os.listdir("/proc/self/fd")) <= before
-    assert not list(state_root().glob(f"{os.getpid()}-*/s*"))

@@ -12,7 +12,6 @@ from typing import Any
 import pytest
 
 import claw_envs
-from claw_envs.sandbox.namespace import base_root
 from claw_envs.sandbox.namespace.host import identity
 
 READ_ALL_ENVIRONMENTS = "cat /proc/[0-9]*/environ /proc/[0-9]*/task/*/environ 2>/dev/null | tr '\\0' '\\n'"
@@ -24,8 +23,7 @@ def test_the_launchers_environment_is_nowhere_in_proc(monkeypatch: pytest.Monkey
     with fresh() as agent:
         assert secret not in agent(READ_ALL_ENVIRONMENTS).output
         assert secret not in agent("env; cat /proc/[0-9]*/cmdline 2>/dev/null").output
-        verifier = agent.sandbox.exec(["sh", "-c", READ_ALL_ENVIRONMENTS + "; env"], timeout=60, user="verifier")
-        assert secret not in agent.run(verifier).output
+        assert secret not in agent.verifier(READ_ALL_ENVIRONMENTS + "; env").output
     control = subprocess.run(["sh", "-c", READ_ALL_ENVIRONMENTS], capture_output=True, text=True, check=False)
     assert secret in control.stdout
 
@@ -47,9 +45,18 @@ def test_kernel_settings_cannot_be_written(agent: Any, user: str, name: str) -> 
 
 
 def test_other_kernel_interfaces_cannot_be_written(agent: Any) -> None:
-    for path in ("/proc/sysrq-trigger", "/proc/irq/default_smp_affinity", "/sys/kernel/mm/ksm/run", "/dev/kmsg"):
+    paths = ("/proc/sysrq-trigger", "/proc/irq/default_smp_affinity", "/sys/kernel/mm/ksm/run")
+    assert any(map(os.path.exists, paths))  # the control
+    for path in paths:
         assert agent(f"echo 0 > {path}").exit_code != 0, path
-    assert agent("ls /sys").output == ""
+
+
+def test_there_are_no_devices_but_the_harmless_ones(agent: Any) -> None:
+    assert Path("/dev/kmsg").is_char_device()  # the control
+    found = agent("find /dev -type b -o -type c | grep -v /pts/").output.split()
+    harmless = ("null", "zero", "full", "random", "urandom", "tty", "console", "ptmx")
+    assert set(found) <= {f"/dev/{name}" for name in harmless}
+    assert agent("mknod /tmp/kmsg c 1 11 || mknod /tmp/disk b 8 0").exit_code != 0
 
 
 def test_a_sandbox_outlives_the_thread_that_started_it(fresh: Any) -> None:
@@ -109,10 +116,7 @@ def test_descriptors_of_the_owner_are_not_inherited(tmp_path: Path, fresh: Any) 
             assert secret not in agent(read, timeout=120).output
             links = "ls -l /proc/[0-9]*/fd"
             assert str(tmp_path) not in agent(links).output
-            assert (
-                str(tmp_path)
-                not in agent.run(agent.sandbox.exec(["sh", "-c", links], timeout=60, user="verifier")).output
-            )
+            assert str(tmp_path) not in agent.verifier(links).output
     finally:
         os.close(fd)
 
@@ -124,24 +128,9 @@ def test_no_user_namespace_inside(agent: Any, attack: str) -> None:
     assert "unshare" in refused.output
 
 
-def test_no_capabilities_and_no_new_privileges(agent: Any) -> None:
-    status = dict(line.split(":\t") for line in agent("cat /proc/self/status").output.splitlines())
-    assert {status[name] for name in ("CapInh", "CapPrm", "CapEff", "CapAmb")} == {"0" * 16}
-    assert status["NoNewPrivs"] == "1"
-    assert agent("id -u").output == "1000\n"
-
-
-@pytest.mark.parametrize(
-    "place", ["/home", "/root", "/tmp", "/run", "/var/run", "/opt", "/srv", "/mnt", "/media", "/sys"]
-)
-def test_host_directories_are_empty(agent: Any, place: str) -> None:
-    files = agent(f"find {place}/ -type f 2>/dev/null").output
-    assert files in ("", "/tmp/value\n")
-
-
 def test_the_hosts_temporary_directory_and_the_owners_files_are_out_of_sight(agent: Any, tmp_path: Path) -> None:
     (tmp_path / "engine.sock").write_text("")
-    for path in (tmp_path, Path(__file__), Path(base_root.__file__), Path.home() / ".ssh", Path("/etc/shadow")):
+    for path in (tmp_path, Path(__file__), Path(claw_envs.__file__), Path.home() / ".ssh"):
         assert agent(f"ls '{path}'").exit_code != 0, path
 
 
@@ -162,38 +151,6 @@ def time_like() -> str:
     return str(10_000_000 + uuid.uuid4().int % 1_000_000)
 
 
-def test_the_host_cannot_be_seen_through_the_launchers_of_other_commands(agent: Any) -> None:
-    """bubblewrap's own processes still have the host's root: their /proc entries must stay shut."""
-    agent("sleep 1000 &")
-    roots = "for p in /proc/[0-9]*; do ls -d $p/root/boot $p/root/home/*/ $p/root/run/claw-envs 2>/dev/null; done"
-    assert set(agent(roots).output.split("\n")) <= {"", *(f"/proc/{pid}/root/home/agent/" for pid in range(100_000))}
-    launchers = agent("pgrep bwrap").output.split()
-    assert launchers
-    for pid in launchers:
-        for name in ("root/", "cwd/", "exe", "environ", "maps", "mem", "fd/"):
-            refused = agent(f"ls -L /proc/{pid}/{name} && head -c 1 /proc/{pid}/{name}")
-            assert refused.exit_code != 0, name
-
-
-def test_installed_copies_of_our_own_packages_are_masked(monkeypatch: pytest.MonkeyPatch, fresh: Any) -> None:
-    secret = "/usr/share/perl5" if Path("/usr/share/perl5").is_dir() else "/usr/share/doc"
-    with fresh() as agent:
-        assert agent(f"ls {secret} | wc -l").output != "0\n"  # the control
-    monkeypatch.setattr(base_root, "package_directories", lambda: (secret,))
-    with fresh() as agent:
-        assert agent(f"ls -A {secret}").output == ""
-        assert agent(f"touch {secret}/x").exit_code != 0
-
-
-def test_where_our_own_packages_lie_is_known() -> None:
-    base_root.package_directories.cache_clear()
-    found = base_root.package_directories()
-    assert str(Path(claw_envs.__file__).parent) in found
-    assert any(place.endswith("/tasks") for place in found)
-
-
 def test_the_shells_control_channel_is_not_inherited(agent: Any) -> None:
-    assert {"10", "11", "12"} <= set(
-        agent("echo /proc/$$/fd/*").output.replace("/", " ").split()
-    )  # the control: bash's
+    assert len(agent("echo /proc/$$/fd/*").output.split()) > 4  # the control: bash has more
     assert agent("ls /proc/self/fd").output.split() == ["0", "1", "2", "3"]

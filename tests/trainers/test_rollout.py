@@ -6,7 +6,7 @@ from typing import Any
 
 from claw_envs.chat.env import ChatEnv
 from claw_envs.core.env import Action, Step
-from claw_envs.core.episode import Episode, Status, Turn
+from claw_envs.core.episode import Answer, Episode, Status, Turn
 from claw_envs.core.errors import ContextFull, InfrastructureError
 from trainers.policies.base import Completion, Prompt, Sampling
 from trainers.policies.render import Renderer
@@ -75,6 +75,24 @@ def test_later_prompts_extend_the_very_ids_that_were_fed_and_sampled(policy: Any
         assert after.prompt_ids[: len(so_far)] == so_far
     shown = policy.renderer.decode(episode.turns[-1].prompt_ids, keep_special=True)
     assert shown.count(STEPS) == 2
+
+
+def test_several_answers_to_one_message_extend_the_conversation_too(policy: Any) -> None:
+    class Answers(ChatEnv):
+        async def _act(self, action: Action) -> Step:
+            step = await super()._act(action)
+            step.observation.answers = [Answer("a", "first answer"), Answer("b", "second answer")]
+            return step
+
+    env = Answers(mix={"correction": 1.0, "vague": 0.0, "reask": 0.0})
+    episode = run(Speaker(renderer=policy.renderer), env)
+    for before, after in zip(episode.turns, episode.turns[1:], strict=False):
+        so_far = before.prompt_ids + before.response_ids
+        assert after.prompt_ids[: len(so_far)] == so_far
+    roles = [message["role"] for message in episode.turns[-1].messages]
+    assert roles[-6:] == ["assistant", "tool", "tool"] * 2
+    shown = policy.renderer.decode(episode.turns[-1].prompt_ids, keep_special=True)
+    assert shown.count("first answer") == shown.count("second answer") == 2
 
 
 def test_a_full_context_truncates_and_scores_the_episode() -> None:

@@ -1,32 +1,38 @@
 """The `namespace` backend: Linux namespaces and bubblewrap over an overlay; no daemon, root or not.
 
-Isolates: files (nothing of the host but its read-only programs), processes, network (none unless the spec grants
-`full`), ipc, host name, environment, descriptors; limits memory, tasks, cpu (`cgroup`), disk (`overlay`) and output.
-The agent is uid 1000 without capabilities. Owned by root, agent and verifier have host ids of their own; owned by an
-ordinary user both are that user's id, and what keeps them apart is that the agent is stopped before the verifier runs.
+Isolates: files (of the host only its programs, read-only, or with an exported image not even those), processes, network
+(none, hosts that the spec allows through a proxy, or with `full` the host's own), ipc, host name, environment,
+descriptors; limits memory, tasks, cpu (`cgroup`), disk (`overlay`) and output. The agent is uid 1000 without
+capabilities. Owned by root, agent and verifier have host ids of their own; owned by an ordinary user both are that
+user's id, and what keeps them apart is that the agent is stopped before the verifier runs.
 
-Does not isolate: the kernel itself (no virtual machine, no system call filter), time, and, with `network="full"`,
-whatever the host can reach, its loopback and abstract sockets too. Allow-lists of hosts are not supported.
+Does not isolate: the kernel itself (no virtual machine; `seccomp` denies what no agent needs), time, and, with
+`network="full"`, whatever the host can reach, its loopback and abstract sockets too. In an image the agent may change
+every file, programs that the verifier runs among them, as root may in a container.
 """
 
 import asyncio
-import os
+from collections.abc import Callable
 from pathlib import Path
 
-from claw_envs.core.errors import InfrastructureError, UserError
+from claw_envs.core.errors import InfrastructureError
 from claw_envs.core.task import SandboxSpec
 from claw_envs.sandbox.base import ExecResult
+from claw_envs.sandbox.egress import Egress
 from claw_envs.sandbox.namespace.bwrap import LAUNCHER_ENV, command_line
 from claw_envs.sandbox.namespace.cgroup import Limiter
 from claw_envs.sandbox.namespace.holder import Holder
-from claw_envs.sandbox.namespace.host import identity
+from claw_envs.sandbox.namespace.host import AGENT_UID, identity
 from claw_envs.sandbox.namespace.overlay import Layers
+from claw_envs.sandbox.namespace.root import Root, find_root
 from claw_envs.sandbox.namespace.state import State
 from claw_envs.sandbox.namespace.sweep import sweep_once
 from claw_envs.sandbox.process.child import Child, communicate
 from claw_envs.sandbox.process.files import GET, NOT_A_FILE, NOT_FOUND, PUT, UNPACK, archive
+from claw_envs.sandbox.process.link import child_link
 from claw_envs.sandbox.process.output import Capture
 from claw_envs.sandbox.process.shell import BashShell
+from claw_envs.sandbox.process.tty import TERM, Tty, program
 
 _FILE_TIMEOUT = 60.0
 _SETUP_TIMEOUT = 300.0
@@ -41,40 +47,44 @@ class NamespaceSandbox:
 
     def __init__(self, spec: SandboxSpec) -> None:
         self.spec = spec
+        self.workdir = spec.workdir
         self._identity = identity()
         self._network = spec.network == "full"
         self._holder = Holder(identity=self._identity, network=self._network)
         self._state: State | None = None
         self._layers: Layers | None = None
         self._limiter: Limiter | None = None
-        self._shells: list[BashShell] = []
+        self._egress: Egress | None = None
+        self._filter: Path | None = None
+        self._env: dict[str, str] = {}
+        self._shells: list[BashShell | Tty] = []
 
     async def start(self) -> None:
         """See `Sandbox.start`."""
-        self._check_spec()
+        root = await asyncio.to_thread(find_root, self.spec, self._identity)  # it may hash a large folder
         try:
-            await self._start()
-        except BaseException:
+            await self._start(root)
+        except BaseException as error:
             await self.close()
+            if isinstance(error, OSError):
+                raise InfrastructureError(f"the sandbox could not be started: {error}") from error
             raise
 
-    def _check_spec(self) -> None:
-        if not isinstance(self.spec.network, str):
-            raise UserError('the namespace sandbox has no allow-list of hosts: use network "none" or "full"')
-        if self.spec.image is not None:
-            raise UserError("the namespace sandbox runs no image: export its root file system and give it as `rootfs`")
-        if self.spec.rootfs is not None and not os.path.lexists(f"{self.spec.rootfs}/bin/sh"):
-            raise UserError(f"rootfs {self.spec.rootfs}: no /bin/sh there, it is not a root file system")
-
-    async def _start(self) -> None:
+    async def _start(self, root: Root) -> None:
         sweep_once()
+        self.workdir, self._env = root.workdir, dict(root.env)
         self._state = State.create(self._identity)
-        self._layers = self._make_layers(self._state)
+        self._filter = self._state.filter()
+        self._layers = self._make_layers(self._state, root)
         self._limiter = Limiter(self._state.name, spec=self.spec)
         await self._holder.start()
         self._state.label(holder=self._holder.pid, groups=self._limiter.groups)
-        if self._layers.shifted:
-            await self._holder.bind_shifted(*self._layers.shifted)
+        if not isinstance(self.spec.network, str):
+            self._egress = Egress(self.spec.network)
+            await self._egress.start(self._holder.pid)
+            self._env |= self._egress.env
+        if self._layers.bound:
+            await self._holder.bind(*self._layers.bound, mapped=root.mapped)
         await self._holder.command(self._layers.mount())
         if self.spec.files:
             await self._copy_files()
@@ -83,12 +93,12 @@ class NamespaceSandbox:
         if self.spec.files or self.spec.setup:
             await self._holder.command(f"{_KILL_ALL}; {self._layers.freeze()}")
 
-    def _make_layers(self, state: State) -> Layers:
+    def _make_layers(self, state: State, root: Root) -> Layers:
         layers = Layers(
             state.path,
-            base=Path(self.spec.rootfs).absolute() if self.spec.rootfs else state.base(),
-            whole=self.spec.rootfs is not None,
-            workdir=self.spec.workdir,
+            base=root.base or state.base(),
+            whole=root.base is not None,
+            workdir=root.workdir,
             disk_mb=self.spec.disk_mb,
             agent_owns=self._identity.privileged,
         )
@@ -97,7 +107,8 @@ class NamespaceSandbox:
         return layers
 
     async def _copy_files(self) -> None:
-        content = archive(self.spec.files, agent_owns=self._identity.privileged)
+        owner = AGENT_UID if self._identity.privileged else 0
+        content = archive(self.spec.files, uid=owner, gid=owner)
         result = await self._run(UNPACK, user="verifier", cwd="/", stdin=content, timeout=_FILE_TIMEOUT)
         if result.exit_code != 0:
             raise InfrastructureError(f"the task's files could not be copied in: {result.output[-2000:].strip()}")
@@ -123,7 +134,7 @@ class NamespaceSandbox:
         """The command line for `argv`; without `cwd` in the working directory, or in `/` where the agent removed it."""
         self._check()
         if cwd is None:
-            argv = ["/bin/sh", "-c", 'cd -- "$0" 2>/dev/null; exec "$@"', self.spec.workdir, *argv]
+            argv = ["/bin/sh", "-c", 'cd -- "$0" 2>/dev/null; exec "$@"', self.workdir, *argv]
         assert self._layers is not None
         assert self._limiter is not None
         line = command_line(
@@ -132,11 +143,13 @@ class NamespaceSandbox:
             identity=self._identity,
             layers=self._layers,
             user=user,
+            base_env=self._env,
             env=env,
             cwd=cwd or "/",
             network=self._network,
+            filtered=self._filter is not None,
         )
-        return self._limiter.enter(line)
+        return self._limiter.enter(line, opened=self._filter)
 
     async def exec(
         self,
@@ -171,13 +184,12 @@ class NamespaceSandbox:
         code = await communicate(line, env=LAUNCHER_ENV, stdin=stdin, timeout=timeout, stdout=capture.feed)
         await self._check_lives(code)
         output, missing = capture.take()
-        return ExecResult(output, code, code is None, missing, cwd or self.spec.workdir)
+        return ExecResult(output, code, code is None, missing, cwd or self.workdir)
 
     async def shell(self) -> BashShell:
         """See `Sandbox.shell`."""
-        shell = BashShell(
-            self._spawn_shell, depth=_SHELL_DEPTH, output_bytes=self.spec.output_bytes, recover=self._recover
-        )
+        connect = child_link(self._spawn_shell, depth=_SHELL_DEPTH)
+        shell = BashShell(connect, output_bytes=self.spec.output_bytes, recover=self._recover)
         await shell.start()
         self._shells.append(shell)
         return shell
@@ -190,6 +202,28 @@ class NamespaceSandbox:
     def _spawn_shell(self, argv: list[str], stdin: int, stdout: int, stderr: int) -> Child:
         line = self._command(argv, user="agent", env=self.spec.env, cwd=None)
         return Child(line, env=LAUNCHER_ENV, stdin=stdin, stdout=stdout, stderr=stderr)
+
+    async def terminal(
+        self, command: str, *, sink: Callable[[bytes], None], cwd: str | None = None, rows: int = 24, columns: int = 80
+    ) -> Tty:
+        """See `Sandbox.terminal`.
+
+        Raises:
+            OSError: if the command cannot be passed to a program.
+        """
+        line = self._command(
+            program(command, cwd or self.workdir), user="agent", env=self.spec.env | {"TERM": TERM}, cwd="/"
+        )
+        terminal = Tty(
+            lambda fd: Child(line, env=LAUNCHER_ENV, stdin=fd, stdout=fd, stderr=fd),
+            sink=sink,
+            check=self._check_lives,
+            rows=rows,
+            columns=columns,
+            owner=self._identity.agent if self._identity.privileged else None,
+        )
+        self._shells.append(terminal)
+        return terminal
 
     async def put(self, path: str, data: bytes, *, mode: int = 0o644, user: str = "agent") -> None:
         """See `Sandbox.put`.
@@ -232,6 +266,8 @@ class NamespaceSandbox:
         """See `Sandbox.reset`."""
         self._check()
         assert self._layers is not None
+        assert self._state is not None
+        self._state.renew()
         await self._holder.command(f"{_KILL_ALL}; {self._layers.reset()}")
         await self._close_shells()
 
@@ -243,8 +279,10 @@ class NamespaceSandbox:
         """See `Sandbox.close`."""
         await self._holder.close()
         await self._close_shells()
+        if self._egress is not None:
+            await self._egress.close()
         if self._limiter is not None:
             self._limiter.close()
-        if self._state is not None:
-            self._state.remove()
-        self._state = self._limiter = self._layers = None
+        self._limiter = self._layers = self._egress = None
+        if self._state is not None and self._state.remove():
+            self._state = None

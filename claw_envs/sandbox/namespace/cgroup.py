@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from claw_envs.core.task import SandboxSpec
+from claw_envs.sandbox.namespace.seccomp import FILTER_FD
 
 ROOT = Path("/sys/fs/cgroup")
 CONTROLLERS = ("memory", "pids", "cpu")
@@ -114,13 +115,19 @@ class Limiter:
             with contextlib.suppress(OSError):  # swap accounting is optional in the kernel
                 (group / name).write_text(value)
 
-    def enter(self, command: list[str]) -> list[str]:
-        """`command`, started inside the groups and without core dumps."""
+    def enter(self, command: list[str], *, opened: Path | None) -> list[str]:
+        """`command`, started inside the groups and without core dumps.
+
+        Args:
+            opened: a file that the command gets as descriptor `FILTER_FD`.
+        """
         script = (
-            'ulimit -c 0; ulimit -n 4096; while [ "$1" != -- ]; do echo 0 > "$1" || exit 125; shift; done; '
+            f'ulimit -c 0; ulimit -n 4096; [ -z "$1" ] || exec {FILTER_FD}<"$1" || exit 125; shift; '
+            'while [ "$1" != -- ]; do echo 0 > "$1" || exit 125; shift; done; '
             'shift; exec "$@"'
         )
-        return ["/bin/sh", "-c", script, "sh", *(str(group / "cgroup.procs") for group in self.groups), "--", *command]
+        groups = [str(group / "cgroup.procs") for group in self.groups]
+        return ["/bin/sh", "-c", script, "sh", str(opened or ""), *groups, "--", *command]
 
     def inside(self, argv: list[str]) -> list[str]:
         """`argv`, run inside the sandbox under the rlimits that stand in for missing groups."""

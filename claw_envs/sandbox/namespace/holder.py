@@ -1,6 +1,6 @@
 """The holder: one process that owns a sandbox's namespaces, and PID 1 of everything that runs inside.
 
-It is a bash in new user, mount, pid, ipc, uts and (unless the network is granted) net namespaces. It sees the host's
+It is a bash in new user, mount, pid, ipc and (unless the network is granted) net namespaces. It sees the host's
 files with the sandbox's first id, never with the owner's, and executes what the owner sends: mounts, kills. Its
 standard input is the sandbox's life line: when the owner is gone, killed too, it ends, and the kernel kills all that is
 in the pid namespace and drops the mounts, whichever thread started it (a parent-death signal would follow the thread).
@@ -25,6 +25,7 @@ from claw_envs.sandbox.process.child import (
     communicate,
     drain,
     first_of,
+    open_pairs,
     read_into,
     send_signal,
     write_all,
@@ -66,15 +67,15 @@ class Holder:
         Raises:
             UserError: if this host does not allow them.
             InfrastructureError: if it is too busy to answer.
+            OSError: if it has run out of something.
         """
         tool = tools()
-        command = [tool["unshare"], "-U", "-m", "-p", "-i", "-u", *([] if self._network else ["-n"])]
+        command = [tool["unshare"], "-U", "-m", "-p", "-i", *([] if self._network else ["-n"])]
         command += ["--fork", "--kill-child", tool["bash"], "--norc", "--noprofile"]
         if self._identity.privileged:
             ids = [f"--reuid={ROOT_UID}", f"--regid={ROOT_UID}", "--clear-groups"]
             command = [tool["setpriv"], *ids, *command]
-        line_read, line = os.pipe()
-        replies, replies_write = os.pipe()
+        (line_read, line), (replies, replies_write) = open_pairs(os.pipe, os.pipe)
         os.set_blocking(line, False)
         os.set_blocking(replies, False)
         self._fds = [line, replies]
@@ -92,12 +93,15 @@ class Holder:
             self._map_ids(self._child.pid)
             await self._send_line(f"exec {tool['bash']} --norc --noprofile")  # only now an exec makes it root inside
         except (InfrastructureError, OSError) as error:
-            busy = isinstance(error, InfrastructureError) and self._child.alive
+            refused = isinstance(error, PermissionError) or not self._child.alive
             await self.close()
-            if busy:
-                raise
-            raise UserError(f"{NAMESPACES_FIX} ({str(error).strip()})") from error
-        self.pid = children(self._child.pid)[0]
+            if refused:
+                raise UserError(f"{NAMESPACES_FIX} ({str(error).strip()})") from error
+            raise
+        inside = children(self._child.pid)
+        if not inside:
+            raise InfrastructureError("the sandbox has died")
+        self.pid = inside[0]
         await self._loopback()
 
     def _map_ids(self, pid: int) -> None:
@@ -120,18 +124,25 @@ class Holder:
         if ended != 0:
             raise InfrastructureError("the loopback interface of the sandbox could not be brought up")
 
-    async def bind_shifted(self, source: Path, target: Path) -> None:
-        """Bind a root file system inside with its owners shifted (see `idmap`); for a privileged owner.
+    async def bind(self, source: Path, target: Path, *, mapped: bool) -> None:
+        """Bind a root file system inside; for a privileged owner.
+
+        Args:
+            mapped: whether its owners on disk are already the sandbox's, else they are shifted (see `idmap`).
 
         Raises:
-            UserError: if the kernel or the file system cannot.
+            UserError: if the kernel or the file system cannot shift owners.
+            InfrastructureError: if there is nothing to be bound.
         """
-        enter = [tools()["nsenter"], f"--mount=/proc/{self.pid}/ns/mnt", sys.executable, "-I", "-S", idmap.__file__]
+        how = [tools()["mount"], "-n", "--bind"] if mapped else [sys.executable, "-I", "-S", idmap.__file__]
+        command = [tools()["nsenter"], f"--mount=/proc/{self.pid}/ns/mnt", *how, str(source), str(target)]
+        command += [] if mapped else [str(ROOT_UID), str(AGENT_UID)]
         said = Capture(4096)
-        command = [*enter, str(source), str(target), str(ROOT_UID), str(AGENT_UID)]
         ended = await communicate(command, env={}, stdin=b"", timeout=20.0, stdout=said.feed)
         if ended != 0:
             reason = (said.take()[0].strip().splitlines() or ["timed out"])[-1]
+            if mapped:
+                raise InfrastructureError(f"image {source} cannot be bound: {reason}")
             raise UserError(
                 f"rootfs {source} cannot be bound with its owners shifted, move it to ext4 or xfs: {reason}"
             )

@@ -24,6 +24,18 @@ IDS = 65536
 AGENT_UID = 1000
 """The agent's uid and gid inside. 0 is the verifier."""
 
+_NOBODY = 65534
+
+
+def host_id(image: int) -> int:
+    """Host id of an image's user or group in sandboxes of a privileged owner: what is root's is the agent's there.
+
+    >>> host_id(0) == ROOT_UID + AGENT_UID, host_id(AGENT_UID) == ROOT_UID, host_id(33) == ROOT_UID + 33
+    (True, True, True)
+    """
+    swapped = {0: AGENT_UID, AGENT_UID: 0}.get(image, image)
+    return ROOT_UID + (swapped if swapped < IDS else _NOBODY)
+
 
 @functools.lru_cache(maxsize=1)
 def tools() -> dict[str, str]:

@@ -45,11 +45,14 @@ class Layers:
         for name in self._made:
             if os.path.islink(base / name):
                 raise UserError(f"working directory {workdir}: /{name} is a link there, name the place it leads to")
+        self.can_bind_resolver = not os.path.islink(base / "etc/resolv.conf")
+        """Whether the host's `/etc/resolv.conf` may be bound over the root's."""
         self.root, self._seed, self._upper = (state / name for name in ("root", "seed", "upper"))
         self.base = state / "base" if whole and agent_owns else base
         """The lowest layer as the holder sees it."""
-        self.shifted = (base, self.base) if whole and agent_owns else None
-        """Root file system and the mount point where its owners must be shifted (see `idmap`) before `mount`."""
+        self.bound = (base, self.base) if whole and agent_owns else None
+        """Root file system and the mount point where the owner of all must bind it before `mount`: the holder, who is
+        nobody in particular, could not reach it."""
         self._lower: list[Path] = []
 
     @property
@@ -59,7 +62,7 @@ class Layers:
 
     def directories(self) -> list[Path]:
         """Mount points, to be made on the host beforehand."""
-        return [self.root, self._seed, self._upper, *([self.shifted[1]] if self.shifted else [])]
+        return [self.root, self._seed, self._upper, *([self.bound[1]] if self.bound else [])]
 
     def mount(self) -> str:
         """Shell that mounts the sandbox's /proc over the host's, and the first layer."""

@@ -1,12 +1,14 @@
 """Labels: what a sandbox leaves on the host, under its owner's name, so that a sweep can find it.
 
-`<state root>/<pid>-<start time>/` belongs to one owner process: `base/` (the root its sandboxes share) and a directory
-for each sandbox, with `label.json` (its holder and control groups) and empty mount points. What has no readable owner
-lives for `TTL`.
+`<state root>/<pid>-<start time>/` belongs to one owner process: `base/` and `filter` (the root and the system call
+filter that its sandboxes share) and a directory for each sandbox, with `label.json` (its holder and control groups) and
+empty mount points. A label's time of change is when the sandbox last began an episode; one that began none for `TTL`
+has expired, though its owner may live.
 """
 
 import atexit
 import contextlib
+import errno
 import itertools
 import os
 import shutil
@@ -16,10 +18,11 @@ import msgspec
 
 from claw_envs.sandbox.namespace.base_root import build_base
 from claw_envs.sandbox.namespace.host import Identity, state_root
+from claw_envs.sandbox.namespace.seccomp import bpf_filter
 from claw_envs.sandbox.process.child import start_time
 
 TTL = 24 * 3600.0
-"""Seconds after which what has no readable owner is removed."""
+"""Seconds after which a sandbox has expired, and what has no readable owner is removed."""
 _numbers = itertools.count()
 
 
@@ -46,9 +49,16 @@ class State:
 
     @classmethod
     def create(cls, identity: Identity) -> "State":
-        """Make the directory."""
+        """Make the directory.
+
+        Raises:
+            OSError: if it cannot be made.
+        """
         pid = os.getpid()
-        owner = state_root() / f"{pid}-{start_time(pid)}"
+        started = start_time(pid)
+        if started is None:
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))  # what else keeps us from reading our own
+        owner = state_root() / f"{pid}-{started}"
         if not owner.is_dir():
             owner.mkdir(mode=0o711)
             atexit.register(_remove_owner, owner, pid)
@@ -71,11 +81,26 @@ class State:
                 building.rename(base)
         return base
 
+    def filter(self) -> Path | None:
+        """File with the system call filter, shared too; None on a machine that has none."""
+        path = self.path.parent / "filter"
+        content = bpf_filter()
+        if content is not None and not path.exists():
+            fresh = self.path / "filter"
+            fresh.write_bytes(content)
+            fresh.rename(path)
+        return path if content is not None else None
+
     def label(self, *, holder: int, groups: list[Path]) -> None:
         """Write the label, once the holder runs."""
         label = Label(holder_pid=holder, holder_start=start_time(holder) or 0, groups=list(map(str, groups)))
         (self.path / "label.json").write_bytes(msgspec.json.encode(label))
 
-    def remove(self) -> None:
-        """Remove the directory."""
+    def renew(self) -> None:
+        """Begin a new episode."""
+        os.utime(self.path / "label.json")
+
+    def remove(self) -> bool:
+        """Remove the directory; whether it is gone."""
         shutil.rmtree(self.path, ignore_errors=True)
+        return not self.path.exists()

@@ -1,7 +1,8 @@
 """Remove what dead owners left on this host: processes, control groups, directories. Mounts die with the processes.
 
-An owner is alive while a process of its pid and start time exists; what a live owner has is never touched. A directory
-whose name tells no owner is removed once it is older than its TTL. Only the state of the same user is looked at.
+An owner is alive while a process of its pid and start time exists; what a live owner has is only touched on request,
+and only once it has expired. A directory whose name tells no owner is removed once it is older than its TTL. Only the
+state of the same user is looked at.
 """
 
 import contextlib
@@ -12,7 +13,9 @@ import select
 import shutil
 import signal
 import time
+from collections import Counter
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -30,20 +33,75 @@ def sweep_once() -> None:
     sweep()
 
 
-def sweep() -> list[str]:
-    """Remove what dead owners left; names of the sandboxes that were removed."""
+def sweep(*, expired: bool = False) -> list[str]:
+    """Remove what dead owners left.
+
+    Args:
+        expired: also sandboxes of live owners that have expired (see `state`).
+
+    Returns:
+        Names of the sandboxes that were removed.
+    """
     removed = []
-    for owner in sorted(state_root().iterdir()):
-        if not owner.is_dir() or _alive(owner):
-            continue
-        for sandbox in sorted(owner.glob("s*")):
-            _remove_labelled(sandbox)
-            removed.append(f"{owner.name}-{sandbox.name}")
-        shutil.rmtree(owner, ignore_errors=True)
+    for owner in _owners():
+        alive = _alive(owner)
+        for sandbox in sorted(owner.glob("s[0-9]*")):
+            if not alive or (expired and _expired(sandbox)):
+                _remove_labelled(sandbox)
+                shutil.rmtree(sandbox, ignore_errors=True)
+                removed.append(f"{owner.name}-{sandbox.name}")
+        if not alive:
+            shutil.rmtree(owner, ignore_errors=True)
     for group in all_groups():
         if not _alive(group):
             _remove_group(group)
     return removed
+
+
+class Living(NamedTuple):
+    """A sandbox that runs."""
+
+    name: str
+    owner: int
+    """Host pid."""
+    age: float
+    """Seconds since its start."""
+    processes: int
+    """Inside it, the holder counted."""
+    expired: bool
+
+
+def living() -> list[Living]:
+    """The running sandboxes of this user, whoever owns them."""
+    inside = Counter(filter(None, (_pid_namespace(name) for name in os.listdir("/proc") if name.isdigit())))
+    found = []
+    for owner in _owners():
+        for sandbox in sorted(owner.glob("s[0-9]*")):
+            label = _label(sandbox)
+            if label is None or start_time(label.holder_pid) != label.holder_start:
+                continue
+            processes = inside[_pid_namespace(str(label.holder_pid))]
+            age = time.time() - sandbox.stat().st_mtime
+            name = f"{owner.name}-{sandbox.name}"
+            found.append(Living(name, int(owner.name.partition("-")[0]), age, processes, _expired(sandbox)))
+    return found
+
+
+def _owners() -> list[Path]:
+    return [owner for owner in sorted(state_root().iterdir()) if owner.is_dir()]
+
+
+def _pid_namespace(pid: str) -> str:
+    try:
+        return os.readlink(f"/proc/{pid}/ns/pid")
+    except OSError:  # it has gone, or is somebody else's
+        return ""
+
+
+def _expired(sandbox: Path) -> bool:
+    with contextlib.suppress(OSError):
+        return (sandbox / "label.json").stat().st_mtime + TTL < time.time()
+    return False
 
 
 def _alive(entry: Path) -> bool:
@@ -55,10 +113,16 @@ def _alive(entry: Path) -> bool:
     return start_time(int(match[1])) == int(match[2])
 
 
-def _remove_labelled(sandbox: Path) -> None:
+def _label(sandbox: Path) -> Label | None:
     try:
-        label = msgspec.json.decode((sandbox / "label.json").read_bytes(), type=Label)
+        return msgspec.json.decode((sandbox / "label.json").read_bytes(), type=Label)
     except (OSError, msgspec.DecodeError):
+        return None
+
+
+def _remove_labelled(sandbox: Path) -> None:
+    label = _label(sandbox)
+    if label is None:
         return
     if label.holder_pid > 0 and start_time(label.holder_pid) == label.holder_start:
         _kill([label.holder_pid])

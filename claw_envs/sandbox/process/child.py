@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 import errno
 import functools
+import itertools
 import os
 import signal
 import subprocess
@@ -57,7 +58,12 @@ class Child:
                 raise
             raise InfrastructureError(f"no process could be started: {error}") from error
         self.pid = self._popen.pid
-        self._pidfd = os.pidfd_open(self.pid)
+        try:
+            self._pidfd = os.pidfd_open(self.pid)
+        except OSError as error:
+            self._popen.kill()
+            self._popen.wait()
+            raise InfrastructureError(f"no process could be started: {error}") from error
         self._loop = asyncio.get_running_loop()
         self.ended: asyncio.Future[int] = self._loop.create_future()
         self._loop.add_reader(self._pidfd, self._reap)
@@ -84,6 +90,23 @@ class Child:
         if self.alive:
             for pid in [*descendants(self.pid), self.pid]:
                 send_signal(pid, signal.SIGKILL)
+
+
+def open_pairs(*makers: Callable[[], tuple[int, int]]) -> list[tuple[int, int]]:
+    """The descriptors that each of `makers` (`os.pipe`, `os.openpty`) gives.
+
+    Raises:
+        InfrastructureError: if this process can have no more; then none is left open.
+    """
+    pairs: list[tuple[int, int]] = []
+    try:
+        for make in makers:
+            pairs.append(make())
+    except OSError as error:
+        for fd in itertools.chain(*pairs):
+            os.close(fd)
+        raise InfrastructureError(f"no pipe could be made: {error}") from error
+    return pairs
 
 
 def send_signal(pid: int, number: signal.Signals) -> None:
@@ -117,6 +140,15 @@ def start_time(pid: int) -> int | None:
         return None
     fields = stat.rpartition(")")[2].split()
     return None if fields[0] == "Z" else int(fields[19])
+
+
+def interrupt_since(shell: int, means: signal.Signals, since: float) -> None:
+    """Interrupt a shell, and send `means` to what it started later than `since`, in seconds after boot."""
+    ticks = int(since * os.sysconf("SC_CLK_TCK"))
+    send_signal(shell, signal.SIGINT)
+    for pid in descendants(shell):
+        if (start_time(pid) or 0) >= ticks:
+            send_signal(pid, means)
 
 
 def read_into(fd: int, sink: Callable[[bytes], None], on_end: Callable[[], object]) -> None:
@@ -194,9 +226,8 @@ async def communicate(
         Exit code, 128 + signal for a signal; None where it was stopped by the time-out.
     """
     loop = asyncio.get_running_loop()
-    in_read, in_write = os.pipe()
-    out_read, out_write = os.pipe()
-    err_read, err_write = os.pipe() if stderr else (-1, out_write)
+    (in_read, in_write), (out_read, out_write), *errors = open_pairs(*[os.pipe] * (3 if stderr else 2))
+    err_read, err_write = errors[0] if errors else (-1, out_write)
     for fd in (in_write, out_read, err_read):
         if fd >= 0:
             os.set_blocking(fd, False)

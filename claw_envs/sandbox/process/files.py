@@ -9,7 +9,6 @@ import tarfile
 from pathlib import Path, PurePosixPath
 
 from claw_envs.core.errors import UserError
-from claw_envs.sandbox.namespace.host import AGENT_UID
 
 NOT_FOUND, NOT_A_FILE = 66, 67
 PUT = """set -e
@@ -29,18 +28,21 @@ UNPACK = ["tar", "-x", "-p", "-f", "-", "-C", "/", "--same-owner", "--no-overwri
 """Takes an `archive` on its standard input."""
 
 
-def archive(files: dict[str, str], *, agent_owns: bool) -> bytes:
-    """A tar archive, relative to `/`, of host files and directories at their target paths, owned by the agent.
+def archive(files: dict[str, str], *, uid: int = 0, gid: int = 0) -> bytes:
+    """A tar archive, relative to `/`, of host files and directories at their target paths.
+
+    Args:
+        uid: who owns them inside.
+        gid: the group that owns them.
 
     Raises:
         UserError: if a host path does not exist.
     """
-    owner = AGENT_UID if agent_owns else 0
     made: set[PurePosixPath] = {PurePosixPath(".")}
     buffer = io.BytesIO()
 
     def owned(member: tarfile.TarInfo) -> tarfile.TarInfo:
-        member.uid = member.gid = owner
+        member.uid, member.gid = uid, gid
         member.uname = member.gname = ""
         return member
 

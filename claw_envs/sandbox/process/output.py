@@ -36,10 +36,15 @@ class Capture:
 
     def take(self) -> tuple[str, int]:
         """The text so far and the number of bytes that are not in it; the capture is empty afterwards."""
-        self._trim()
-        head, tail, missing = bytes(self._head), bytes(self._tail), self._missing
-        self._head, self._tail, self._missing = bytearray(), bytearray(), 0
+        head, tail, missing = self.take_bytes()
         if not missing:
             return (head + tail).decode("utf-8", "replace"), 0
         marker = f"\n[... {missing} bytes of output omitted ...]\n"
         return head.decode("utf-8", "replace") + marker + tail.decode("utf-8", "replace"), missing
+
+    def take_bytes(self) -> tuple[bytes, bytes, int]:
+        """As `take`: head, tail, and the number of bytes that are missing between them."""
+        self._trim()
+        head, tail, missing = bytes(self._head), bytes(self._tail), self._missing
+        self._head, self._tail, self._missing = bytearray(), bytearray(), 0
+        return head, tail, missing

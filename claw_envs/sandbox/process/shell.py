@@ -9,26 +9,25 @@ from collections.abc import Awaitable, Callable
 
 from claw_envs.core.errors import InfrastructureError
 from claw_envs.sandbox.base import ExecResult
-from claw_envs.sandbox.process.bash import Bash, Spawn
+from claw_envs.sandbox.process.bash import Bash
+from claw_envs.sandbox.process.link import Connect
 from claw_envs.sandbox.process.output import Capture
 
 REPLACED = "[the shell has ended and was replaced: working directory, variables and jobs are those of a new one]"
 
 
 class BashShell:
-    """A `Shell` on top of any way to start a process.
+    """A `Shell` on top of any way to reach a bash.
 
     Args:
-        spawn: starts bash inside.
-        depth: how many processes `spawn` puts between its child and bash.
+        connect: starts bash inside.
         output_bytes: kept of one command's output.
         recover: called when no bash can be started, to free what the agent holds; raises `InfrastructureError` where
             the sandbox is gone.
     """
 
-    def __init__(self, spawn: Spawn, *, depth: int, output_bytes: int, recover: Callable[[], Awaitable[None]]) -> None:
-        self._spawn = spawn
-        self._depth = depth
+    def __init__(self, connect: Connect, *, output_bytes: int, recover: Callable[[], Awaitable[None]]) -> None:
+        self._connect = connect
         self._capture = Capture(output_bytes)
         self._recover = recover
         self._lock = asyncio.Lock()
@@ -42,10 +41,10 @@ class BashShell:
             InfrastructureError: if none can be started.
         """
         try:
-            self._bash = await Bash.start(self._spawn, depth=self._depth, capture=self._capture)
+            self._bash = await Bash.start(self._connect, capture=self._capture)
         except InfrastructureError:
             await self._recover()
-            self._bash = await Bash.start(self._spawn, depth=self._depth, capture=self._capture)
+            self._bash = await Bash.start(self._connect, capture=self._capture)
 
     async def run(self, command: str, *, timeout: float) -> ExecResult:
         """See `Shell.run`."""

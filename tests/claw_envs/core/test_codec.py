@@ -3,7 +3,7 @@ import numpy as np
 import pytest
 
 from claw_envs.core.codec import from_bytes, from_json, to_bytes, to_json
-from claw_envs.core.episode import Episode, Observation, Status, Turn, Verdict
+from claw_envs.core.episode import Answer, Episode, Observation, Status, Turn, Verdict
 from claw_envs.core.task import Limits, SandboxSpec, Task, VerifierSpec
 
 RICH = "naïve 中文 🙂\n\t\x00 end "
@@ -21,7 +21,7 @@ def episode() -> Episode:
         response_ids=[3],
         logprobs=[-0.1],
         versions=[7],
-        observation=Observation(role="tool", text=RICH, exit_code=1, screenshot=screen, tool_call_id="c1"),
+        observation=Observation(role="tool", text=RICH, exit_code=1, screenshot=screen, answers=[Answer("c1", RICH)]),
         verdict=Verdict(score=-1.0, votes=[-1.0, None], hint=RICH, raw=["no"], cost=12),
         timings={"step": 0.25},
     )

@@ -68,7 +68,7 @@ def test_limits_can_be_overridden() -> None:
 
 
 def test_an_environment_that_hangs_is_aborted_never_scored(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(env_module, "_GUARD", 0.0)
+    monkeypatch.setattr(env_module, "GUARD", 0.0)
     env = EchoEnv([echo_task("t", step_timeout=0.01)])
     env.reset()
     observation, reward, terminated, truncated, info = env.step("hang")

@@ -83,3 +83,26 @@ def test_a_closed_one_is_an_infrastructure_error() -> None:
             await sandbox.exec(["true"], timeout=30)
 
     _with_local(body)
+
+
+def test_without_a_working_directory_commands_start_at_the_top() -> None:
+    async def body(sandbox: Sandbox) -> None:
+        assert sandbox.workdir == "/"
+        await sandbox.put("made", b"made")
+        await sandbox.put("/deep/too", b"too")
+        assert (await sandbox.exec(["sh", "-c", "cat made deep/too"], timeout=30)).output == "madetoo"
+
+    _with_local(body, workdir="")
+
+
+@pytest.mark.parametrize("spec", [{"setup": ("exit 3",)}, {"files": {"/x": "/no/such/file"}}])
+def test_a_start_that_fails_leaves_nothing(
+    spec: dict[str, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+
+    async def body(sandbox: Sandbox) -> None: ...
+
+    with pytest.raises((InfrastructureError, UserError)):
+        _with_local(body, **spec)
+    assert list(tmp_path.iterdir()) == []

@@ -6,7 +6,7 @@ from claw_envs.sandbox.probe import probe
 
 def test_every_backend_is_named() -> None:
     found = probe()
-    assert [backend.backend for backend in found] == ["namespace", "local"]
+    assert [backend.backend for backend in found] == ["namespace", "docker", "local"]
     assert all(backend.detail and "\n" not in backend.detail for backend in found)
 
 

@@ -1,5 +1,8 @@
 """Attacks on the verdict: each leaves the score at 0, and none turns it into an infrastructure failure."""
 
+from collections.abc import Callable
+from pathlib import Path
+
 import pytest
 
 from claw_envs.terminal.env import TerminalEnv
@@ -100,6 +103,38 @@ END
     assert info["status"] == "COMPLETED", info.get("error")
     assert reward == 0.0
     assert "check.py'" not in info["report"]["log"], "the program read the tests"
+
+
+PASSES = "echo '== short test summary info =='; echo PASSED check.py::test_done"
+BENCH_ATTACKS = {
+    "own tests": f"""
+        mkdir /tests; echo "{PASSES}" | tee /tests/run-tests.sh > /tests/check.sh; chmod -R 555 /tests""",
+    "tests is a link": f"mkdir mine; echo \"{PASSES}\" > mine/check.sh; ln -s /app/mine /tests",
+    "programs in the search path": f"""
+        for place in /app /home/agent /usr/local/bin; do
+          mkdir -p $place/bin; for name in bash cat echo; do echo "#!/bin/sh\n{PASSES}" > $place/bin/$name; done
+          chmod 755 $place/bin/*
+        done 2> /dev/null
+        export PATH=/app/bin:$PATH""",
+    "start-up files": f"""
+        for file in .bashrc .profile .bash_profile; do echo "{PASSES}; exit" > /home/agent/$file; done
+        export BASH_ENV=/home/agent/.bashrc ENV=/home/agent/.bashrc TEST_DIR=/app""",
+    "printed on every terminal": f"""
+        (setsid bash -c "trap '' HUP TERM; while :; do {PASSES}; done > /proc/1/fd/1" > /dev/null 2>&1 &)""",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("attack", BENCH_ATTACKS.values(), ids=BENCH_ATTACKS)
+def test_the_score_of_a_log_stays_zero(make_tb_task: Callable[..., Path], attack: str) -> None:
+    env = TerminalEnv(str(make_tb_task()))
+    try:
+        env.reset(seed=0)
+        env.step(f"```bash\n{attack}\n```")
+        _, reward, _, _, info = env.step(SUBMIT)
+    finally:
+        env.close()
+    assert info["status"] == "COMPLETED", info.get("error")
+    assert (reward, info["report"]["tests"]) == (0.0, {"check.py::test_done": False})
 
 
 def test_output_cannot_pass_for_the_header(env: TerminalEnv) -> None:

@@ -1,48 +1,24 @@
 """Episodes in real sandboxes."""
 
-import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import gymnasium as gym
 import pytest
 
-from claw_envs.core.errors import UserError
-from claw_envs.terminal.env import TerminalEnv, TerminalVectorEnv
+from claw_envs.core.env import Outcome
+from claw_envs.core.episode import Answer
+from claw_envs.core.errors import InfrastructureError, UserError
+from claw_envs.core.loop import run_sync
+from claw_envs.sandbox.pool import SandboxPool
+from claw_envs.terminal.env import TerminalEnv, TerminalVectorEnv, share_passed
+from claw_envs.terminal.tools import TOOLS
+
+from .acting import SUBMIT, bash, calls
 
 MakeTask = Callable[..., Path]
 MakeEnv = Callable[..., TerminalEnv]
-
-
-def bash(command: str) -> str:
-    return f"```bash\n{command}\n```"
-
-
-def calls(*pairs: tuple[str, dict[str, Any]]) -> dict[str, Any]:
-    entries = [
-        {"id": f"call_{i}", "type": "function", "function": {"name": name, "arguments": json.dumps(arguments)}}
-        for i, (name, arguments) in enumerate(pairs)
-    ]
-    return {"role": "assistant", "content": None, "tool_calls": entries}
-
-
-SUBMIT = bash("submit")
-
-
-@pytest.fixture
-def make_env(make_task: MakeTask) -> Iterator[MakeEnv]:
-    """`make_env(**task parts)`: an environment over one small task, reset and ready."""
-    made: list[TerminalEnv] = []
-
-    def make(*, max_steps: int = 50, step_timeout: float = 20.0, **parts: Any) -> TerminalEnv:
-        env = TerminalEnv(str(make_task(**parts)), max_steps=max_steps, step_timeout=step_timeout)
-        made.append(env)
-        env.reset(seed=0)
-        return env
-
-    yield make
-    for env in made:
-        env.close()
 
 
 def test_the_instruction_is_what_the_user_says_first(make_env: MakeEnv) -> None:
@@ -51,7 +27,7 @@ def test_the_instruction_is_what_the_user_says_first(make_env: MakeEnv) -> None:
     assert (observation["role"], observation["text"]) == ("user", "Create /app/done.")
     assert observation["exit_code"] == -1
     assert info["task_id"] == "sample"
-    assert [tool["function"]["name"] for tool in info["tools"]] == ["run_command", "write_file", "finish"]
+    assert [tool["function"]["name"] for tool in info["tools"]] == list(TOOLS)
     assert "submit" in info["system_prompt"]
 
 
@@ -77,6 +53,20 @@ def test_the_recipe_of_the_dockerfile_is_followed(make_env: MakeEnv) -> None:
     )
     observation, *_ = env.step(bash("pwd; cat 'data/a b.txt' made.txt; echo $MODE; id -un"))
     assert observation["text"] == "[exit 0 | /app/inner]\n/app/inner\ncontent\ntest\ntest\nagent"
+
+
+@pytest.mark.parametrize(("network", "mode", "interfaces"), [("none", "public", 1), (None, "no-network", 1)])
+def test_the_network_is_the_tasks_own_or_what_the_environment_says(
+    make_env: MakeEnv, network: Any, mode: str, interfaces: int
+) -> None:
+    env = make_env(toml=f'[environment]\nnetwork_mode = "{mode}"\n', settings={"network": network})
+    observation, *_ = env.step(bash("tail -n +3 /proc/net/dev | wc -l"))
+    assert observation["text"].endswith(f"\n{interfaces}")
+
+
+def test_an_unknown_network_is_refused() -> None:
+    with pytest.raises(UserError, match="'none' or 'full'"):
+        TerminalEnv(network="some")  # type: ignore[arg-type]
 
 
 def test_a_command_that_runs_over_is_stopped_and_the_episode_goes_on(make_env: MakeEnv) -> None:
@@ -146,15 +136,44 @@ def test_several_calls_run_in_order_and_are_answered_together(make_env: MakeEnv)
         ("run_command", {"command": "ls"}),
     )
     observation, *_ = env.step(action)
+    unreadable = env.last_observation.answers[3].text.removeprefix("[not run]\n")
+    assert unreadable.startswith("run_command: Object contains unknown field `cmd`. It takes command, timeout.")
     assert observation["text"] == (
         "[1/5 write_file | exit 0 | /app]\nwrote 7 bytes to sub/a b.txt\n"
         "[2/5 run_command | exit 1 | /app/sub]\nhéllo\n"
         "[3/5 write_file | exit 0 | /app/sub]\nwrote 0 bytes to here.txt\n"
-        "[4/5 malformed | not run]\nrun_command has no argument 'cmd'; it takes command, timeout.\n"
+        f"[4/5 malformed | not run]\n{unreadable}\n"
         "[5/5 run_command | exit 0 | /app/sub]\na b.txt\nhere.txt"
     )
-    assert env.last_observation.tool_call_id == "call_0"
-    assert env.last_observation.message()["role"] == "tool"
+    assert env.last_observation.answers[1] == Answer("call_1", "[exit 1 | /app/sub]\nhéllo")
+    messages = env.last_observation.messages()
+    assert [message["role"] for message in messages] == ["tool"] * 5
+    assert [message["tool_call_id"] for message in messages] == [f"call_{i}" for i in range(5)]
+
+
+def test_a_message_without_ids_is_answered_by_one_user_message(make_env: MakeEnv) -> None:
+    env = make_env()
+    env.step(bash("echo hi"))
+    assert env.last_observation.messages() == [{"role": "user", "content": "[exit 0 | /app]\nhi"}]
+    env.step('<tool_call>{"name": "run_command", "arguments": {"command": "echo a"}}</tool_call>' * 2)
+    [message] = env.last_observation.messages()
+    assert message["role"] == "user"
+    assert message["content"].count("run_command | exit 0 | /app]\na") == 2
+
+
+def test_every_call_of_a_message_is_answered_also_one_that_is_not_run(make_env: MakeEnv) -> None:
+    env = make_env()
+    env.step(
+        {"role": "assistant", "tool_calls": [{"id": "a"}, "b", *calls(("finish", {}), ("finish", {}))["tool_calls"]]}
+    )
+    answers = env.last_observation.answers
+    assert [answer.call_id for answer in answers] == ["a", "", "call_0", "call_1"]
+    assert [answer.text.partition("\n")[0] for answer in answers] == [
+        "[not run]",
+        "[not run]",
+        "[submitted]",
+        "[not run]",
+    ]
 
 
 def test_nothing_runs_after_finish(make_env: MakeEnv) -> None:
@@ -202,11 +221,140 @@ def test_an_agent_that_wrecks_its_machine_is_scored_not_aborted(make_env: MakeEn
     assert (reward, terminated, info["status"]) == (0.0, True, "COMPLETED")
 
 
-def test_a_shell_that_ends_is_replaced(make_env: MakeEnv) -> None:
+WEDGES = {
+    "exit": "exit 3",
+    "exec": "exec true",
+    "kill": "kill -9 $$",
+    "reads stdin": "cat; read x",
+    "background": "sleep 600 & yes >/dev/null & (sleep 600; echo late) & echo begun",
+    "detached": "setsid nohup sleep 600 >/dev/null 2>&1 < /dev/null & disown",
+    "markers": "printf '\\0%s 0 /\\0' 0123456789abcdef; printf 'exit 0' >&201; echo >&200",
+    "closes descriptors": "exec 0<&- 1>&- 2>&-",
+    "closes all descriptors": 'for fd in /proc/$$/fd/*; do eval "exec ${fd##*/}>&-"; done',
+    "no prompt": "PROMPT_COMMAND='exit 4'; PS1='$(exit 5)'; trap 'exit 6' DEBUG ERR EXIT RETURN",
+    "strict": "set -euo pipefail; false",
+    "aliases": "builtin() { echo mine; }; eval() { echo mine; }; printf() { echo mine; }; exit() { echo mine; }",
+    "stops itself": "kill -STOP $$",
+    "syntax": "if then ( ' \" $(",
+    "redirects": "exec >/dev/null 2>&1",
+    "an unfinished document": "cat <<END\nno end",
+    "never ends": "while :; do :; done",
+    "deaf": "trap '' INT TERM HUP; while :; do sleep 1; done",
+    "no text": "head -c 100000 /dev/urandom",
+}
+
+
+@pytest.mark.parametrize("command", WEDGES.values(), ids=WEDGES)
+def test_no_command_wedges_the_episode(make_env: MakeEnv, command: str) -> None:
+    env = make_env(step_timeout=1.0)
+    observation, _, _, _, info = env.step(bash(command))
+    assert info["status"] == "RUNNING"
+    assert observation["text"].encode()
+    for _ in range(3):
+        observation, _, _, _, info = env.step(bash("echo back $((40 + 2))"))
+        if "back 42" in observation["text"]:
+            break
+    assert "back 42" in observation["text"]
+    _, reward, terminated, _, info = env.step(SUBMIT)
+    assert (reward, terminated, info["status"]) == (0.0, True, "COMPLETED")
+
+
+def test_output_is_valid_text_whatever_bytes_came(make_env: MakeEnv) -> None:
     env = make_env()
-    env.step(bash("exit 3"))
-    observation, *_ = env.step(bash("echo back"))
-    assert "back" in observation["text"]
+    observation, *_ = env.step(bash(r"printf 'a\xff\xfe\x00b\xed\xa0\x80'"))
+    assert observation["text"].startswith("[exit 0 | /app]\na\ufffd\ufffd\0b")
+    assert env.observation_space.contains(observation)
+
+
+def test_a_path_that_is_too_long_is_the_agents_mistake(make_env: MakeEnv) -> None:
+    observation, *_, info = make_env().step(calls(("write_file", {"path": "x" * 200_000, "content": ""})))
+    assert observation["text"].startswith("[not run]\nThe file cannot be written")
+    assert info["status"] == "RUNNING"
+
+
+def test_a_file_can_be_written_from_a_folder_that_is_gone(make_env: MakeEnv) -> None:
+    env = make_env()
+    env.step(bash("mkdir /tmp/d; cd /tmp/d; rmdir /tmp/d"))
+    env.step(calls(("write_file", {"path": "/tmp/f", "content": "x"}), ("write_file", {"path": "f", "content": ""})))
+    first, second = (answer.text for answer in env.last_observation.answers)
+    assert first == "[exit 0 | /tmp/d]\nwrote 1 bytes to /tmp/f"
+    assert "exit 0" not in second
+
+
+def test_a_sandbox_that_dies_in_a_step_aborts_the_episode(make_env: MakeEnv) -> None:
+    env = make_env()
+    sandbox: Any = env._sandbox
+    sandbox._holder.kill()
+    _, reward, terminated, truncated, info = env.step(bash("sleep 1000"))
+    assert (reward, terminated, truncated, info["status"]) == (0.0, False, True, "ABORTED")
+    _, info = env.reset()
+    assert info["status"] == "RUNNING"
+
+
+def test_the_verifiers_log_is_kept(make_env: MakeEnv) -> None:
+    env = make_env(test="echo the log; echo 0.5 > /logs/verifier/reward.txt\n")
+    *_, info = env.step(SUBMIT)
+    assert info["report"]["log"] == "the log"
+    env = make_env(test="echo what went wrong; exit 3\n")
+    *_, info = env.step(SUBMIT)
+    assert info["status"] == "ABORTED"
+    assert "what went wrong" in info["error"]
+
+
+COUNTED = """# what pytest prints:
+echo '===== 1 failed, 3 passed in 0.01s ====='
+echo 0 > /logs/verifier/reward.txt
+"""
+
+
+def test_the_outcome_may_be_the_share_of_tests_that_passed(make_env: MakeEnv) -> None:
+    _, reward, _, _, info = make_env(test=COUNTED, settings={"outcome": "tests"}).step(SUBMIT)
+    assert (reward, info["outcome"], info["report"]["passed"], info["report"]["total"]) == (0.5, 0.5, 3, 4)
+    _, reward, *_ = make_env(test=COUNTED).step(SUBMIT)
+    assert reward == 0.0
+    _, reward, _, _, info = make_env(settings={"outcome": "tests"}).step(SUBMIT)
+    assert (reward, info["status"]) == (0.0, "ABORTED")
+    assert "counted no tests" in info["error"]
+
+
+@pytest.mark.parametrize(("passed", "total", "score"), [(0, 3, -1.0), (3, 3, 1.0), (1, 4, -0.5)])
+def test_none_passed_is_minus_one(make_task: MakeTask, passed: int, total: int, score: float) -> None:
+    [task] = TerminalEnv(str(make_task())).tasks
+    assert share_passed(Outcome(0.0, {"passed": passed, "total": total}), task).score == score
+    with pytest.raises(InfrastructureError, match="sample"):
+        share_passed(Outcome(0.0, {"passed": 0, "total": 0}), task)
+
+
+def test_an_unknown_outcome_is_named(make_task: MakeTask) -> None:
+    with pytest.raises(UserError, match="'reward' or 'tests'"):
+        TerminalEnv(str(make_task()), outcome="score")  # type: ignore[arg-type]
+
+
+def test_a_made_environment_keeps_its_pool_in_its_spec() -> None:
+    pool = SandboxPool()
+    env = gym.make("claw/terminal-v0", pool=pool)
+    assert env.spec is not None
+    assert env.spec.kwargs["pool"] is pool
+    env.close()
+
+
+def test_sandboxes_come_from_a_pool_and_go_back(make_task: MakeTask) -> None:
+    async def main() -> None:
+        async with SandboxPool(capacity=2) as pool:
+            env = TerminalEnv(str(make_task()), pool=pool)
+            seen = set()
+            for _ in range(4):
+                await env.areset(seed=0)
+                seen.add(env._sandbox)
+                await env.astep(bash("ls -A; touch left; kept=1"))
+                assert "left" not in env.last_observation.text
+                *_, info = await env.astep(SUBMIT)
+                assert info["status"] == "COMPLETED"
+            assert len(seen) <= 2
+            await env.aclose()
+            assert not pool._leased
+
+    run_sync(main())
 
 
 def test_set_up_that_fails_names_the_command(make_task: MakeTask) -> None:

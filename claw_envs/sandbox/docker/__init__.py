@@ -1,0 +1,1 @@
+"""Sandboxes out of a container engine's containers; `backend` is where to start reading."""

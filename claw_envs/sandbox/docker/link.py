@@ -1,0 +1,93 @@
+"""Links to a bash, and terminals, over the attached exec of a container.
+
+An interactive bash complains, into the output, about a stderr that is no terminal; so it starts with the console of the
+container for one, which belongs to the first process and so controls nobody.
+"""
+
+import asyncio
+import contextlib
+import signal
+
+from claw_envs.core.errors import InfrastructureError
+from claw_envs.sandbox.docker.container import Container
+from claw_envs.sandbox.docker.stream import Command, Sink, Stream
+from claw_envs.sandbox.process.child import first_of
+from claw_envs.sandbox.process.link import Connect, Link
+
+CONSOLE = "/dev/console"
+_WITH_CONSOLE = f'[ -w {CONSOLE} ] && exec 2<> {CONSOLE}; exec "$@"'
+
+
+class ExecLink:
+    """A `Link` whose output and reports come over one stream."""
+
+    control = 1
+
+    def __init__(self, container: Container, stream: Stream) -> None:
+        self._container, self._stream = container, stream
+        self.mark = f"\\000{stream.mark} "
+        self.gone: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.exit_code: int | None = None
+        stream.ended.add_done_callback(lambda _: self._lost())
+
+    async def write(self, data: bytes) -> None:
+        """See `Link.write`."""
+        self._stream.write(data)
+
+    def settle(self) -> None:
+        """See `Link.settle`."""
+
+    async def interrupt(self, means: signal.Signals, *, since: float) -> None:
+        """See `Link.interrupt`."""
+        with contextlib.suppress(InfrastructureError):  # then it is gone, and `gone` is set
+            await self._container.interrupt(self._stream, means, since=since)
+
+    async def close(self) -> None:
+        """See `Link.close`."""
+        if self._stream.ended.done():
+            code = self._stream.ended.result()
+            self.exit_code = code if code is not None and code <= 128 else None
+        await self._container.kill(self._stream)
+        self._lost()
+
+    def _lost(self) -> None:
+        if not self.gone.done():
+            self.gone.set_result(None)
+
+
+def exec_link(container: Container, *, user: str, env: dict[str, str], cwd: str) -> Connect:
+    """Links to shells of `user` in a container, which start in `cwd`."""
+
+    async def connect(argv: list[str], output: Sink, reports: Sink) -> Link:
+        argv = ["/bin/sh", "-c", _WITH_CONSOLE, "sh", *argv]
+        command = Command(argv, user=user, env=env, cwd=cwd, strict=False, joined=False)
+        stream = await container.open(command, stdout=output, stderr=reports, message=reports)
+        return ExecLink(container, stream)
+
+    return connect
+
+
+class ExecTerminal:
+    """A `Terminal` over an exec that has a pseudo-terminal."""
+
+    def __init__(self, container: Container, stream: Stream) -> None:
+        self._container, self._stream = container, stream
+        self.ended: asyncio.Future[int | None] = asyncio.get_running_loop().create_future()
+        self._ending = asyncio.ensure_future(self._end())
+
+    async def write(self, data: bytes) -> None:
+        """See `Terminal.write`. Waits while the program reads nothing."""
+        self._stream.write(data)
+        await first_of(self._stream.writable, self._stream.ended, self._stream.closed)
+
+    async def close(self) -> None:
+        """See `Terminal.close`."""
+        await self._container.kill(self._stream)
+        await asyncio.shield(self._ending)
+
+    async def _end(self) -> None:
+        code = await self._stream.ended
+        if code is None:
+            with contextlib.suppress(InfrastructureError):
+                code = await self._container.exit_code(self._stream)
+        self.ended.set_result(code)

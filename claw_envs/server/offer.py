@@ -1,0 +1,180 @@
+"""What a server offers: which families, from which task sets, and which settings clients may choose themselves.
+
+Denied unless listed: a constructor argument may name a host path, an address to connect to or a weaker sandbox.
+"""
+
+import asyncio
+import os
+import re
+from collections.abc import Mapping, Sequence
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import msgspec
+
+from claw_envs.core.env import ClawEnv
+from claw_envs.core.episode import Observation
+from claw_envs.core.errors import UserError
+from claw_envs.core.task import Task
+from claw_envs.core.tasksets import load_tasks
+from claw_envs.families import FAMILIES
+from claw_envs.families import family as family_of
+from claw_envs.make import arguments_of, make_env
+from claw_envs.sandbox.pool import SandboxPool
+from claw_envs.server import wire
+from claw_envs.server.spaces import field
+
+HARMLESS = frozenset({"max_steps", "step_timeout", "outcome", "mix", "persona"})
+"""Settings of any family that only change an episode's rules."""
+_NAME = re.compile(r"[\w-]+(:[\w-]*)?|:[\w-]+")  # of a task set; a path has a slash or a dot, or exists
+_SETS = 64  # task sets kept in memory
+
+
+class TaskSet(NamedTuple):
+    """A loaded task set."""
+
+    tasks: list[Task]
+    encoded: msgspec.Raw
+    """As clients are sent it."""
+    digest: str
+
+
+class Offer:
+    """Makes and describes environments for clients."""
+
+    def __init__(
+        self,
+        *,
+        families: Sequence[str] = (),
+        fixed: Mapping[str, Any] | None = None,
+        sources: Sequence[str] = (),
+        choices: Sequence[str] = (),
+        warm: int = 0,
+    ) -> None:
+        """
+        Args:
+            families: names of those offered; all where empty.
+            fixed: settings that every environment is made with, as `KEY` (of each family that takes it) or
+                `FAMILY.KEY`.
+            sources: task sets that clients may name beside those with a plain name: folders, for everything below
+                them, or a set exactly as a client writes it.
+            choices: settings that clients may choose beside the harmless ones.
+            warm: sandboxes kept ready between episodes, over all environments.
+
+        Raises:
+            UserError: if there is no such family or folder, or no family takes one of the settings.
+        """
+        self.families = [family_of(name).name for name in families] or [row.name for row in FAMILIES]
+        self._fixed: dict[str, dict[str, Any]] = {name: {} for name in self.families}
+        takes = {name: arguments_of(name) for name in self.families}
+        for key, value in (fixed or {}).items():
+            only, _, short = key.rpartition(".")
+            takers = [name for name in self.families if short in takes[name] and only in ("", name)]
+            if not takers:
+                raise UserError(f"--set {key}: no family served here takes it; write KEY=VALUE or FAMILY.KEY=VALUE")
+            for name in takers:
+                self._fixed[name][short] = value
+        self._choices = {name: sorted((HARMLESS | set(choices)) & set(takes[name])) for name in self.families}
+        for source in sources:
+            if not _NAME.fullmatch(source) and not Path(source.rpartition(":")[2]).exists():
+                raise UserError(f"--allow-tasks {source}: no such file or folder")
+        self._names = frozenset(sources)
+        self._folders = [Path(source).resolve() for source in sources if Path(source).is_dir()]
+        self._sets: dict[tuple[str, str | None], asyncio.Task[TaskSet]] = {}
+        self._pool = SandboxPool(capacity=warm) if warm else None
+        for name in self.families:
+            if self._pool is not None and "pool" in takes[name]:
+                self._fixed[name]["pool"] = self._pool
+
+    async def close(self) -> None:
+        """Close the sandboxes that are kept ready; those in use are their environments' to close before."""
+        if self._pool is not None:
+            await self._pool.close()
+
+    async def make(self, wanted: wire.Wanted) -> ClawEnv:
+        """An environment as `wanted`, not yet reset.
+
+        Raises:
+            UserError: if it is not offered so, or the client read another task set than there is here.
+        """
+        env, tasks = await self._make(wanted)
+        if wanted.digest != tasks.digest:
+            await env.aclose()
+            raise UserError("the tasks are not those that were read from a server before: make the environment anew")
+        return env
+
+    async def describe(self, wanted: wire.Wanted) -> wire.Description:
+        """What a client must know of such an environment.
+
+        Raises:
+            UserError: if it is not offered so.
+        """
+        env, tasks = await self._make(wanted)
+        try:
+            return wire.Description(
+                fields={name: field(space) for name, space in env.observation_space.items()},  # type: ignore[attr-defined]
+                blank=env._observe(Observation(role="environment", text="")),
+                tools=tuple(env.tools),
+                system_prompt=env.system_prompt,
+                tasks=tasks.encoded,
+                digest=tasks.digest,
+            )
+        finally:
+            await env.aclose()
+
+    async def _make(self, wanted: wire.Wanted) -> tuple[ClawEnv, TaskSet]:
+        name, chosen = wanted.family, dict(wanted.settings)
+        if name not in self.families:
+            raise UserError(f"this server does not offer {name!r}; it offers: {', '.join(self.families)}")
+        fixed = self._fixed[name]
+        source = chosen.pop("tasks", None)
+        if source is not None:
+            self._check_source(source)
+        choices = [key for key in self._choices[name] if key not in fixed]
+        if denied := sorted(chosen.keys() - set(choices)):
+            raise UserError(
+                f"this server does not let clients set {', '.join(denied)} of {name}; "
+                f"they may set: {', '.join(['tasks', *choices])}"
+            )
+        tasks = await self._load(name, fixed.get("tasks") if source is None else source)
+        return make_env(name, chosen | fixed | {"tasks": tasks.tasks}, said="claw serve envs"), tasks
+
+    def _check_source(self, source: Any) -> None:
+        """Raise UserError unless clients may name this task set."""
+        if not isinstance(source, str) or "\0" in source:
+            raise UserError("tasks must be the name of a set: the tasks themselves are the server's")
+        if source in self._names:
+            return
+        # a loader may take the whole for a path, or what follows a colon
+        parts = source.split(":")
+        places = filter(os.path.exists, (":".join(parts[i:]) for i in range(len(parts))))
+        found = [Path(place).resolve() for place in places]
+        inside = [any(place.is_relative_to(folder) for folder in self._folders) for place in found]
+        if not (all(inside) if found else _NAME.fullmatch(source)):
+            raise UserError(f"this server does not offer the tasks {source!r}: its operator may --allow-tasks them")
+
+    async def _load(self, family: str, source: str | None) -> TaskSet:
+        key = (family, source)
+        if key not in self._sets:
+            while len(self._sets) >= _SETS:
+                del self._sets[next(iter(self._sets))]
+            self._sets[key] = asyncio.create_task(asyncio.to_thread(_load, family, source))
+        try:
+            return await asyncio.shield(self._sets[key])
+        except UserError:
+            self._sets.pop(key, None)
+            raise
+
+
+def _load(family: str, source: str | None) -> TaskSet:
+    tasks = load_tasks(family, source)
+    encoded = wire.encode([public(task) for task in tasks])
+    return TaskSet(tasks, msgspec.Raw(encoded), sha256(encoded).hexdigest())
+
+
+def public(task: Task) -> Task:
+    """The task without the server's own paths and how it is verified, which may hold a secret of the operator's."""
+    sandbox = task.sandbox and msgspec.structs.replace(task.sandbox, files={}, build=None, rootfs=None)
+    verifier = msgspec.structs.replace(task.verifier, options={})
+    return msgspec.structs.replace(task, path=None, sandbox=sandbox, verifier=verifier)

@@ -1,0 +1,78 @@
+"""Keys by their tmux names, as the bytes that the Linux console sends for them.
+
+>>> encode_keys("C-c")
+b'\\x03'
+>>> encode_keys(["two words", "Enter"])
+b'two words\\r'
+
+Not covered: Shift and Ctrl with keys for which the console has no code of their own.
+"""
+
+import re
+
+_CSI = "\x1b["
+_NAMED = {
+    "Enter": "\r",
+    "Return": "\r",
+    "Escape": "\x1b",
+    "Esc": "\x1b",
+    "Space": " ",
+    "Tab": "\t",
+    "BTab": f"{_CSI}Z",
+    "BSpace": "\x7f",
+    "Backspace": "\x7f",
+    "Up": f"{_CSI}A",
+    "Down": f"{_CSI}B",
+    "Right": f"{_CSI}C",
+    "Left": f"{_CSI}D",
+    "Home": f"{_CSI}1~",
+    "Insert": f"{_CSI}2~",
+    "IC": f"{_CSI}2~",
+    "Delete": f"{_CSI}3~",
+    "DC": f"{_CSI}3~",
+    "End": f"{_CSI}4~",
+    **dict.fromkeys(("PageUp", "PgUp", "PPage"), f"{_CSI}5~"),
+    **dict.fromkeys(("PageDown", "PgDn", "NPage"), f"{_CSI}6~"),
+    **{f"F{n}": f"{_CSI}[{letter}" for n, letter in enumerate("ABCDE", 1)},
+    **{f"F{n}": f"{_CSI}{code}~" for n, code in zip(range(6, 13), (17, 18, 19, 20, 21, 23, 24), strict=True)},
+}
+_MODIFIED = re.compile(r"((?:[CM]-)+|\^)(.+)", re.DOTALL)
+_CONTROLS = {" ": "\0", "Space": "\0", "?": "\x7f"}
+"""Beside the characters from `@` to `_`, whose control characters lie 64 below them."""
+_OTHERWISE_MODIFIED = re.compile(r"(?:ctrl|control|alt|meta|option|cmd|shift|s|c|m)[-+](.+)", re.IGNORECASE)
+
+
+def encode_keys(keys: str | list[str]) -> bytes:
+    """What pressing `keys` sends.
+
+    Args:
+        keys: names and text; as one string they are separated by spaces. What is no name is typed as it stands.
+
+    Raises:
+        ValueError: if there is none, or one with a modifier has no code; it says what would be right.
+    """
+    words = keys.split() if isinstance(keys, str) else keys
+    if not any(words):
+        raise ValueError("`keys` was empty; name the keys to press, as in: Up Enter")
+    return "".join(map(_encode, words)).encode()
+
+
+def _encode(word: str) -> str:
+    if word in _NAMED:
+        return _NAMED[word]
+    if found := _MODIFIED.fullmatch(word):
+        modifiers, key = found.groups()
+        text = _NAMED.get(key, key) if "C" not in modifiers and modifiers != "^" else _control(key, word)
+        return "\x1b" + text if "M" in modifiers else text
+    found = _OTHERWISE_MODIFIED.fullmatch(word)
+    if found and (len(found[1]) == 1 or found[1] in _NAMED):
+        raise ValueError(f"there is no key {word!r}; write Ctrl as C-c and Alt as M-x")
+    return word
+
+
+def _control(key: str, word: str) -> str:
+    if key in _CONTROLS:
+        return _CONTROLS[key]
+    if len(key) == 1 and "@" <= key.upper() <= "_":
+        return chr(ord(key.upper()) - 64)
+    raise ValueError(f"there is no key {word!r}; Ctrl goes with a letter, as in C-c")

@@ -1,0 +1,140 @@
+"""Who takes part, and what each needs: an interpreter, an image.
+
+SWE-ReX's containers run its server, so they need an image with `swe-rex` in it: the base image with a virtual
+environment on top, built once a version. The host's certificates go into it, for networks that have their own.
+"""
+
+import io
+import os
+import subprocess
+import sys
+import tarfile
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from claw_envs.core.errors import UserError
+from evals.perf.measure import Contestant, Failed
+from evals.perf.terminal.process import Program, docker
+
+INSTALL = "python3 -m venv peers && peers/bin/pip install swe-rex mini-swe-agent"
+_CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
+_DOCKERFILE = """FROM {image}
+COPY ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
+ENV PIP_CERT=/etc/ssl/certs/ca-certificates.crt
+RUN apt-get update && apt-get install -y --no-install-recommends python3-venv
+RUN python3 -m venv /opt/swerex && /opt/swerex/bin/pip install --no-cache-dir swe-rex=={version}
+ENV PATH=/opt/swerex/bin:$PATH
+"""
+
+
+class Entry(NamedTuple):
+    """A contestant and how it is run."""
+
+    contestant: Contestant
+    script: str
+    kind: str
+    peer: bool = False
+    """Runs in the peers' interpreter."""
+    crowd: bool = True
+    """Takes part with many episodes at once."""
+
+
+def _entry(name: str, title: str, script: str, kind: str, *, ours: bool = False, baseline: bool = False) -> Entry:
+    contestant = Contestant(name=name, title=title, ours=ours, baseline=baseline)
+    return Entry(contestant, script, kind, peer=not (ours or baseline), crowd=not kind.startswith("pool-"))
+
+
+ENTRIES = (
+    _entry("pipe", "bash on a pipe", "bare.py", "pipe", baseline=True),
+    _entry("subprocess", "subprocess.run", "bare.py", "subprocess", baseline=True),
+    _entry("namespace", "claw-envs namespace", "claw.py", "namespace", ours=True),
+    _entry("namespace-pool", "claw-envs namespace, pool", "claw.py", "pool-namespace", ours=True),
+    _entry("namespace-env", "claw-envs namespace, environment", "claw.py", "env-namespace", ours=True),
+    _entry("docker", "claw-envs docker", "claw.py", "docker", ours=True),
+    _entry("docker-pool", "claw-envs docker, pool", "claw.py", "pool-docker", ours=True),
+    _entry("docker-env", "claw-envs docker, environment", "claw.py", "env-docker", ours=True),
+    _entry("swerex-local", "SWE-ReX local", "swerex.py", "local"),
+    _entry("swerex-threads", "SWE-ReX local, a thread each", "swerex.py", "local-threads"),
+    _entry("swerex-docker", "SWE-ReX docker", "swerex.py", "docker"),
+    _entry("mini-local", "mini-swe-agent local", "minisweagent.py", "local"),
+    _entry("mini-bubblewrap", "mini-swe-agent bubblewrap", "minisweagent.py", "bubblewrap"),
+    _entry("mini-docker", "mini-swe-agent docker", "minisweagent.py", "docker"),
+)
+
+
+def choose(names: list[str]) -> list[Entry]:
+    """The entries of these names, all where none is given.
+
+    Raises:
+        UserError: if there is no such contestant.
+    """
+    known = [entry.contestant.name for entry in ENTRIES]
+    if unknown := [name for name in names if name not in known]:
+        raise UserError(f"no contestant {unknown[0]!r}; there are: {', '.join(known)}")
+    return [entry for entry in ENTRIES if not names or entry.contestant.name in names]
+
+
+def check_interpreter(python: str | None) -> str:
+    """The peers' interpreter, by default our own.
+
+    Raises:
+        UserError: if it is none, or too old.
+    """
+    if python is None:
+        return sys.executable
+    try:
+        code = "import sys; sys.exit(sys.version_info < (3, 11))"
+        done = subprocess.run([python, "-c", code], capture_output=True, check=False)
+    except OSError as error:
+        raise UserError(f"--peers {python}: {error.strerror}; make one with `{INSTALL}`") from error
+    if done.returncode != 0:
+        raise UserError(f"--peers {python} is not Python 3.11 or newer; make one with `{INSTALL}`")
+    return os.path.abspath(python)  # not resolved: a virtual environment's interpreter is a link
+
+
+async def program(entry: Entry, *, python: str, image: str) -> Program:
+    """How to run `entry`.
+
+    Raises:
+        Failed: if its image is not there and cannot be made.
+    """
+    settings: dict[str, Any] = {}
+    if "docker" in entry.kind:
+        await docker("image", "inspect", "--format", "{{.Id}}", image)
+        settings = {"image": image, "label": f"claw-envs.perf={os.getpid()}"}
+        if entry.script == "swerex.py":
+            settings["swerex_image"] = await _swerex_image(python, image)
+    return Program(python if entry.peer else sys.executable, entry.script, entry.kind, settings)
+
+
+async def _swerex_image(python: str, image: str) -> str:
+    version = _version(python)
+    tag = f"claw-envs/perf-swerex:{version}"
+    if not await docker("images", "--quiet", tag):
+        try:
+            await docker("build", "--tag", tag, "-", stdin=_context(image, version))
+        except Failed as error:
+            raise Failed(f"the image with its server cannot be built: {error}", final=True) from error
+    return tag
+
+
+def _version(python: str) -> str:
+    code = "from importlib.metadata import version; print(version('swe-rex'))"
+    done = subprocess.run([python, "-c", code], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise Failed("not installed (no package swe-rex)", final=True)
+    return done.stdout.strip()
+
+
+def _context(image: str, version: str) -> bytes:
+    files = {
+        "Dockerfile": _DOCKERFILE.format(image=image, version=version).encode(),
+        "ca-certificates.crt": _CERTIFICATES.read_bytes() if _CERTIFICATES.exists() else b"",
+    }
+    context = io.BytesIO()
+    with tarfile.open(fileobj=context, mode="w") as tar:
+        for name, content in files.items():
+            info = tarfile.TarInfo(name)
+            info.size, info.mode = len(content), 0o644
+            tar.addfile(info, io.BytesIO(content))
+    return context.getvalue()
