@@ -69,7 +69,7 @@ def _containers() -> list[Row]:
         age = time.time() - found["Created"]
         name = found["Names"][0].lstrip("/")
         with contextlib.suppress(InfrastructureError):  # it has ended meanwhile
-            processes = len(engine.explained(engine.api.top, found["Id"])["Processes"])
+            processes = len(engine.explained(engine.api.top, found["Id"])["Processes"] or ())
             rows.append(Row("docker", name, int(pid or 0), age, processes, abandoned(found["Labels"])))
     return rows
 

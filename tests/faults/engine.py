@@ -54,6 +54,8 @@ class OwnEngine:
         import docker
 
         command = [
+            # in a network of its own, for `--bridge=none` removes the bridge of the machine's own engine
+            "unshare", "--net",
             "dockerd", f"--host={self.url}", f"--data-root={self._folder}/data", f"--exec-root={self._folder}/run",
             f"--pidfile={self._folder}/pid", "--bridge=none", "--iptables=false",
             "--containerd-namespace=faults", "--containerd-plugins-namespace=faults-plugins",

@@ -121,3 +121,33 @@ def test_the_first_process_cannot_be_killed_from_inside(fresh: Any) -> None:
             agent(f"kill -{name} 1")
         agent.run(agent.sandbox.reset())
         assert agent.verifier("echo alive").output == "alive\n"
+
+
+TAKE_OVER = """
+import ctypes, os
+ptrace = ctypes.CDLL(None, use_errno=True).ptrace
+def attack(pid):
+    try:
+        open(f"/proc/{pid}/mem", "r+b")
+        return "written"
+    except OSError:
+        return "attached" if ptrace(16, pid, 0, 0) == 0 else "refused"
+for ids in ((0, 0, 0), (65534, 0, 0), (0, 65534, 0), (65534, 65534, 65534)):
+    reader, writer = os.pipe()
+    own = os.fork()
+    if own == 0:
+        os.setresgid(*ids)
+        os.setresuid(*ids)
+        os.write(writer, f"{attack(1)} {attack(os.getppid()) if ids == (0, 0, 0) else ''}\\n".encode())
+        os._exit(0)
+    os.waitpid(own, 0)
+    print(os.read(reader, 100).decode(), end="")
+"""
+
+
+def test_the_first_process_cannot_be_taken_over(agent: Any) -> None:
+    """It alone survives when the agent is stopped: code put into it would see the tests, and the next episode."""
+    attack = agent.sandbox.exec(["/usr/bin/python3", "-c", TAKE_OVER], timeout=60)
+    first, *others = agent.run(attack).output.splitlines()
+    assert first.split() == ["refused", "written"]  # the control: a process of its own can be
+    assert [line.strip() for line in others] == ["refused"] * 3

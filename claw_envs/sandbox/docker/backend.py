@@ -14,6 +14,7 @@ import asyncio
 import errno
 import logging
 import os
+import posixpath
 from collections.abc import Callable
 from typing import Any
 
@@ -69,7 +70,8 @@ class DockerSandbox:
         self._engine = await asyncio.to_thread(connect)
         await self._engine.call(sweep_once, self._engine)
         self._image = await find_image(self._engine, self.spec)
-        self.workdir = self.spec.workdir or (self._image["Config"] or {}).get("WorkingDir") or "/"
+        workdir = self.spec.workdir or (self._image["Config"] or {}).get("WorkingDir") or "/"
+        self.workdir = posixpath.normpath(posixpath.join("/", workdir))
         try:
             await self._start()
         except BaseException:
@@ -208,7 +210,7 @@ class DockerSandbox:
         container = self._running()
         argv = ["/bin/sh", "-c", _IN_TERMINAL, str(rows), str(columns), command]
         wanted = self._command(argv, user="agent", env={"TERM": TERM}, cwd=cwd, stdin=None, tty=True)
-        terminal = ExecTerminal(container, await container.open(wanted, stdout=sink))
+        terminal = await ExecTerminal.open(container, wanted, sink)
         self._shells.append(terminal)
         return terminal
 

@@ -36,7 +36,10 @@ async def _named(engine: Engine, image: str | None) -> dict[str, Any]:
         found: dict[str, Any] = await engine.call(engine.api.inspect_image, image or BASE)
     except NotThereError as error:
         if image is None:
-            raise UserError(f"no image {BASE} in the engine: dockerfiles/base/build.sh makes it") from error
+            raise UserError(
+                f"no image {BASE} in the engine: `docker build -t {BASE} dockerfiles/base` makes it in a clone, or, "
+                "without a registry, dockerfiles/base/build.sh"
+            ) from error
         raise UserError(f"no image {image} in the engine: `docker pull {image}`, or build it") from error
     return found
 

@@ -21,7 +21,7 @@ from claw_envs.sandbox.docker.stream import Command, Sink, Stream
 from claw_envs.sandbox.process.child import children, descendants, first_of, interrupt_since, send_signal
 
 ROOT = "0:0"
-_BEGIN_TIMEOUT = 60.0
+_BEGIN_TIMEOUT = 30.0
 _KILL_TIMEOUT = 20.0
 _TREE = (
     'tree() { for child in $(cat /proc/"$1"/task/*/children 2>/dev/null); do echo "$child"; tree "$child"; done; }; '
@@ -169,7 +169,9 @@ class Container:
     async def _pid(self, stream: Stream) -> int:
         """Host pid of the shell around a command that runs."""
         assert self.host_pid is not None
-        return await asyncio.to_thread(_host_pid, self.host_pid, await stream.pid)
+        if stream.host_pid is None:
+            stream.host_pid = await asyncio.to_thread(_host_pid, self.host_pid, await stream.pid)
+        return stream.host_pid
 
     async def _signal(self, script: str, stream: Stream, *arguments: str) -> None:
         argv = ["/bin/sh", "-c", script, "sh", str(stream.pid.result()), *arguments]

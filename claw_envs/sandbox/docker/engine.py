@@ -65,8 +65,9 @@ class Engine:
         self.url = url
         self._tls = kwargs_from_env().get("tls") if url.startswith("tcp://") else None
         self._threads = ThreadPoolExecutor(_THREADS, "engine")
-        make = functools.partial(docker.APIClient, url, version="auto", timeout=_TIMEOUT, tls=self._tls or False)
-        self.api: Any = self.explained(make)
+        self.api: Any = self.explained(
+            docker.APIClient, url, version="auto", timeout=_TIMEOUT, tls=self._tls or False, max_pool_size=_THREADS
+        )
         """The SDK's low-level client."""
 
     async def call(self, function: Callable[..., _T], *args: Any, **kwargs: Any) -> _T:

@@ -15,6 +15,8 @@ from claw_envs.sandbox.process.child import first_of
 from claw_envs.sandbox.process.link import Connect, Link
 
 CONSOLE = "/dev/console"
+_BURST, _PAUSE = 1 << 18, 0.01
+"""Bytes of a terminal after which reading rests, and seconds that it does: a flood that nobody stops costs little."""
 _WITH_CONSOLE = f'[ -w {CONSOLE} ] && exec 2<> {CONSOLE}; exec "$@"'
 
 
@@ -68,12 +70,33 @@ def exec_link(container: Container, *, user: str, env: dict[str, str], cwd: str)
 
 
 class ExecTerminal:
-    """A `Terminal` over an exec that has a pseudo-terminal."""
+    """A `Terminal` over an exec that has a pseudo-terminal. Use `ExecTerminal.open`."""
 
     def __init__(self, container: Container, stream: Stream) -> None:
         self._container, self._stream = container, stream
         self.ended: asyncio.Future[int | None] = asyncio.get_running_loop().create_future()
         self._ending = asyncio.ensure_future(self._end())
+
+    @classmethod
+    async def open(cls, container: Container, command: Command, sink: Sink) -> "ExecTerminal":
+        """Start a command whose output `sink` gets.
+
+        Raises:
+            InfrastructureError: if it cannot be started.
+        """
+        opened: list[Stream] = []
+        burst = 0
+
+        def feed(data: bytes) -> None:
+            nonlocal burst
+            sink(data)
+            burst += len(data)
+            if burst >= _BURST and opened:
+                burst = 0
+                opened[0].pause(_PAUSE)
+
+        opened.append(await container.open(command, stdout=feed))
+        return cls(container, opened[0])
 
     async def write(self, data: bytes) -> None:
         """See `Terminal.write`. Waits while the program reads nothing."""

@@ -47,7 +47,11 @@ class Root:
             InfrastructureError: if it cannot be done; the container then is as it was.
         """
         root = cls(disk_mb=disk_mb)
-        await root._ask("adopt", pid=host_pid, disk_mb=disk_mb, workdir=workdir, uid=uid, gid=gid)
+        try:
+            await root._ask("adopt", pid=host_pid, disk_mb=disk_mb, workdir=workdir, uid=uid, gid=gid)
+        except BaseException:
+            await root.drop()
+            raise
         return root
 
     async def kill(self) -> None:

@@ -65,6 +65,8 @@ class Stream(asyncio.Protocol):
         self._held = b""
         self._begins = b"\0" + mark.encode() + b" "
         self._transport: asyncio.Transport | None = None
+        self.host_pid: int | None = None
+        """Of the shell around the command, where somebody has looked it up."""
         self.writable: asyncio.Future[None] = loop.create_future()
         """Set while what was written is on its way."""
         self.writable.set_result(None)
@@ -105,6 +107,12 @@ class Stream(asyncio.Protocol):
         """Give `data` to the process's standard input, in a while where it reads slowly: see `writable`."""
         if self._transport is not None and not self._transport.is_closing():
             self._transport.write(data)
+
+    def pause(self, seconds: float) -> None:
+        """Read nothing for a while: whoever writes waits."""
+        if self._transport is not None and not self._transport.is_closing():
+            self._transport.pause_reading()
+            asyncio.get_running_loop().call_later(seconds, self._transport.resume_reading)
 
     async def close(self) -> None:
         """Let go of the stream; the process lives on."""

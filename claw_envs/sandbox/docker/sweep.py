@@ -1,17 +1,22 @@
 """Remove the containers of owners that are dead. What a live owner has is never touched (see `labels`)."""
 
 import contextlib
-import functools
+import threading
 
 from claw_envs.core.errors import InfrastructureError
 from claw_envs.sandbox.docker.engine import Engine, connect
 from claw_envs.sandbox.docker.labels import OWNER, abandoned
 
+_swept: set[Engine] = set()
+_lock = threading.Lock()
 
-@functools.cache
+
 def sweep_once(engine: Engine) -> None:
     """`sweep` an engine, the first time that this process asks."""
-    sweep(engine)
+    with _lock:
+        if engine not in _swept:
+            sweep(engine)
+            _swept.add(engine)
 
 
 def sweep(engine: Engine | None = None) -> list[str]:

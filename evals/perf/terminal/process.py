@@ -25,7 +25,7 @@ _LINE_LIMIT = 1 << 24
 _GRACE = 30.0
 """Seconds that a process gets to stop its episodes."""
 _DOCKER_TIMEOUT = 600.0
-_SAID = 400
+_SAID = 240
 """Characters of what a failed contestant said that are shown."""
 
 
