@@ -286,7 +286,7 @@ def list_sandboxes() -> None:
 
 @sandbox.command("prune")
 def prune_sandboxes() -> None:
-    """Remove what owners that were killed left, and sandboxes that began no episode for a day."""
+    """Remove what owners that were killed left, and namespace sandboxes that began no episode for a day."""
     from claw_envs.sandbox.prune import prune
 
     for removed in prune():

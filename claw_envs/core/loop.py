@@ -10,7 +10,8 @@ from typing import Any, TypeVar
 T = TypeVar("T")
 
 
-_lock = threading.Lock()
+# reentrant, as the garbage collector may run a finalizer that needs the loop while its own thread is in here
+_lock = threading.RLock()
 _shared: asyncio.AbstractEventLoop | None = None
 
 
@@ -27,7 +28,7 @@ def _loop() -> asyncio.AbstractEventLoop:
 def _forget() -> None:
     """Threads do not survive a fork: a child process gets a loop, and a lock that nobody holds, of its own."""
     global _lock, _shared
-    _lock, _shared = threading.Lock(), None
+    _lock, _shared = threading.RLock(), None
 
 
 os.register_at_fork(after_in_child=_forget)

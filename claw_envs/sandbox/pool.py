@@ -143,8 +143,9 @@ class SandboxPool:
         if count > self._capacity:
             raise UserError(f"the pool keeps {self._capacity} sandboxes, {count} cannot be warm: raise its capacity")
         kind = _kind(spec, backend)
-        for _ in range(count - len(self._parked.get(kind, ()))):
-            self._park(kind, self._spawn(_start(spec, backend)))
+        ready = [task for task in self._parked.pop(kind, ()) if not _failed(task)]
+        for task in (*ready, *(self._spawn(_start(spec, backend)) for _ in range(count - len(ready)))):
+            self._park(kind, task)
         tasks = list(self._parked.get(kind, ()))
         if tasks:
             await asyncio.wait(tasks)
@@ -169,9 +170,9 @@ class SandboxPool:
         tasks = self._parked.pop(kind, deque())
         while tasks:
             task = tasks.popleft()
-            if tasks:
-                self._parked[kind] = tasks
-            if not task.done() or task.exception() is None:
+            if not _failed(task):
+                if tasks:
+                    self._parked[kind] = tasks
                 return task
         return None
 
@@ -189,6 +190,11 @@ class SandboxPool:
         self._background.add(task)
         task.add_done_callback(self._background.discard)
         return task
+
+
+def _failed(task: _Task) -> bool:
+    """Whether its sandbox could not be started, or not be reset."""
+    return task.done() and (task.exception() is not None or task.result() is None)
 
 
 def _kind(spec: SandboxSpec, backend: str) -> _Kind:

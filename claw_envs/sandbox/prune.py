@@ -1,7 +1,8 @@
 """`claw sandbox`: what runs on this machine, and the removal of what nobody owns any more.
 
 Every backend removes what dead owners left when it is first used. `prune` does it at once, for all of them, and also
-removes what has expired: sandboxes of a live owner that began no episode for a day. Not covered: what other users own.
+removes what has expired: namespace sandboxes of a live owner that began no episode for a day, and containers of another
+machine that are a day old. Not covered: what other users own.
 """
 
 import contextlib

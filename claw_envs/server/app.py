@@ -61,8 +61,8 @@ def create_app(offer: Offer, leases: Leases, *, key: str | None) -> FastAPI:
 
     @app.websocket("/v1/lease")
     async def attend(socket: WebSocket) -> None:
-        held = leases.find(socket.headers.get(wire.LEASE, ""))
         await socket.accept()
+        held = leases.find(socket.headers.get(wire.LEASE, ""))  # only now: it may have ended meanwhile
         if held is None:
             await socket.close(wire.GONE)
         else:

@@ -7,8 +7,8 @@ import asyncio
 import itertools
 import os
 import random
-from collections.abc import Sequence
-from typing import Any, NoReturn
+from collections.abc import Callable, Sequence
+from typing import Any, NoReturn, TypeVar
 
 import aiohttp
 import msgspec
@@ -21,13 +21,14 @@ _CONNECT_SECONDS = 10.0
 _ANSWER_SECONDS = 600.0  # the first to ask for a task set waits until the server has loaded it
 
 _turn = itertools.count()
+_T = TypeVar("_T")
 
 
-class _Full(Exception):  # noqa: N818 - an answer, not a fault
+class _Full(InfrastructureError):  # noqa: N818 - an answer, not a fault
     """The server has no place; to be asked again after `retry_after` seconds."""
 
     def __init__(self, retry_after: float) -> None:
-        super().__init__("no place")
+        super().__init__("the server has no place")
         self.retry_after = retry_after
 
 
@@ -79,7 +80,7 @@ class Client:
         down: list[InfrastructureError] = []
         for url in self.servers:
             try:
-                description = wire.read_description(await self._post(url, "describe"))
+                description = await self._post(url, "describe", wire.read_description)
             except InfrastructureError as error:
                 down.append(error)
             else:
@@ -141,7 +142,7 @@ class Client:
             for i in range(len(self.servers)):
                 url = self.servers[(first + i) % len(self.servers)]
                 try:
-                    granted = msgspec.msgpack.decode(await self._post(url, "leases"), type=wire.Granted)
+                    granted = await self._post(url, "leases", _granted)
                 except _Full as full:
                     pauses.append(full.retry_after)
                 except InfrastructureError as error:
@@ -158,7 +159,7 @@ class Client:
     def _linked(self, url: str, granted: wire.Granted) -> Link:
         return Link(url, granted, _headers(), reconnect=self._reconnect_timeout, busy=self._lease_timeout)
 
-    async def _post(self, url: str, path: str) -> bytes:
+    async def _post(self, url: str, path: str, read: Callable[[bytes], _T]) -> _T:
         limits = aiohttp.ClientTimeout(total=_ANSWER_SECONDS, sock_connect=_CONNECT_SECONDS)
         headers = _headers() | {"Content-Type": wire.CONTENT_TYPE}
         try:
@@ -171,7 +172,13 @@ class Client:
             raise InfrastructureError(f"{url} cannot be reached: {str(error) or type(error).__name__}") from None
         if response.status != 200:
             _refused(url, response.status, body, response.headers)
-        return body
+        try:
+            return read(body)
+        except ValueError:
+            raise UserError(f"{url}: an unreadable answer - is this `claw serve envs`, of this version?") from None
+
+
+_granted = msgspec.msgpack.Decoder(wire.Granted).decode
 
 
 def _headers() -> dict[str, str]:

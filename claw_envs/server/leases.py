@@ -82,7 +82,7 @@ class Lease:
         self._calls: dict[int, asyncio.Task[bytes]] = {}
         self._newest = 0
         self._socket: WebSocket | None = None
-        self._warned = False
+        self._warned = self._closed = False
         self.touch()
         self._timer = self._loop.call_later(ttl, self._check)
 
@@ -106,7 +106,12 @@ class Lease:
         await _hang_up(before, wire.REPLACED)
 
     async def call(self, request: wire.Call) -> bytes | None:
-        """The encoded reply to `request`, which is executed once however often it is sent; None if cancelled."""
+        """The encoded reply to `request`, which is executed once however often it is sent.
+
+        None if it was cancelled, or came when the lease had ended: nothing may start in an environment that closes.
+        """
+        if self._closed:
+            return None
         task = self._calls.get(request.key)
         if task is not None:
             self._counts.repeated += 1
@@ -138,6 +143,7 @@ class Lease:
 
     async def close(self) -> None:
         """Stop what runs, close the environment, tell the client."""
+        self._closed = True
         self._timer.cancel()
         for task in self._calls.values():
             task.cancel()

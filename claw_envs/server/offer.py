@@ -25,7 +25,7 @@ from claw_envs.sandbox.pool import SandboxPool
 from claw_envs.server import wire
 from claw_envs.server.spaces import field
 
-HARMLESS = frozenset({"max_steps", "step_timeout", "outcome", "mix", "persona"})
+HARMLESS = frozenset({"max_steps", "step_timeout", "outcome", "mix"})
 """Settings of any family that only change an episode's rules."""
 _NAME = re.compile(r"[\w-]+(:[\w-]*)?|:[\w-]+")  # of a task set; a path has a slash or a dot, or exists
 _SETS = 64  # task sets kept in memory
@@ -75,7 +75,10 @@ class Offer:
                 raise UserError(f"--set {key}: no family served here takes it; write KEY=VALUE or FAMILY.KEY=VALUE")
             for name in takers:
                 self._fixed[name][short] = value
-        self._choices = {name: sorted((HARMLESS | set(choices)) & set(takes[name])) for name in self.families}
+        if unknown := set(choices).difference(*takes.values()):
+            raise UserError(f"--allow {sorted(unknown)[0]}: no family served here takes it")
+        allowed = HARMLESS | {"tasks", *choices}
+        self._choices = {name: sorted(allowed & set(takes[name]) - set(self._fixed[name])) for name in self.families}
         for source in sources:
             if not _NAME.fullmatch(source) and not Path(source.rpartition(":")[2]).exists():
                 raise UserError(f"--allow-tasks {source}: no such file or folder")
@@ -127,16 +130,15 @@ class Offer:
         name, chosen = wanted.family, dict(wanted.settings)
         if name not in self.families:
             raise UserError(f"this server does not offer {name!r}; it offers: {', '.join(self.families)}")
-        fixed = self._fixed[name]
-        source = chosen.pop("tasks", None)
-        if source is not None:
-            self._check_source(source)
-        choices = [key for key in self._choices[name] if key not in fixed]
+        fixed, choices = self._fixed[name], self._choices[name]
         if denied := sorted(chosen.keys() - set(choices)):
             raise UserError(
                 f"this server does not let clients set {', '.join(denied)} of {name}; "
-                f"they may set: {', '.join(['tasks', *choices])}"
+                f"they may set: {', '.join(choices)}"
             )
+        source = chosen.get("tasks")
+        if source is not None:
+            self._check_source(source)
         tasks = await self._load(name, fixed.get("tasks") if source is None else source)
         return make_env(name, chosen | fixed | {"tasks": tasks.tasks}, said="claw serve envs"), tasks
 
@@ -162,7 +164,7 @@ class Offer:
             self._sets[key] = asyncio.create_task(asyncio.to_thread(_load, family, source))
         try:
             return await asyncio.shield(self._sets[key])
-        except UserError:
+        except Exception:  # a hub that is out of reach may answer next time
             self._sets.pop(key, None)
             raise
 

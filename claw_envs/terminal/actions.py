@@ -29,7 +29,8 @@ class Call(NamedTuple):
 
 
 _BLOCK_EXAMPLE = "```bash\nls -l\n```"
-_OPENING = re.compile(r"^ {0,3}(?P<fence>`{3,})[ \t]*(?P<language>[^`\s]*)[^`\n]*$|<tool_call>", re.MULTILINE)
+# no part gives back what it took (`+` after a repeat): a long line would else hold up every episode of the loop
+_OPENING = re.compile(r"^ {0,3}(?P<fence>`{3,}+)[ \t]*+(?P<language>[^`\s]*+)[^`\n]*+$|<tool_call>", re.MULTILINE)
 _TOOL_CALL = re.compile(r"<tool_call>(.*?)(</tool_call>|\Z)", re.DOTALL)
 _FUNCTION = re.compile(r"\s*<function=([^>\s]*)>(.*?)(?:</function>\s*)?", re.DOTALL)
 _PARAMETER = re.compile(r"\s*<parameter=([^>\s]*)>\r?\n?(.*?)\r?\n?</parameter>\s*", re.DOTALL)

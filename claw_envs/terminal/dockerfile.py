@@ -149,6 +149,8 @@ class _Reader:
         self._add_folder(target)
         for path in sorted(host.rglob("*")):
             inside = posixpath.join(target, path.relative_to(host).as_posix())
+            if path.is_symlink() or not (path.is_file() or path.is_dir()):  # it may lead out of the context
+                raise self._needs_image(number, f"COPY {source}, which holds the link or device {path.name}")
             if path.is_file() or not any(path.iterdir()):
                 self._add_file(inside, path)
 

@@ -3,6 +3,7 @@
 Formats may be mixed; each folder's is recognised by its files (`formats`). One bad task does not hide the rest.
 """
 
+import os
 import warnings
 from collections import Counter
 from collections.abc import Callable
@@ -63,7 +64,7 @@ def survey(source: str | None = None) -> Survey:
     Raises:
         UserError: if there is none of either.
     """
-    root = builtin("terminal") if source is None else Path(source).expanduser()
+    root = builtin("terminal") if source is None else Path(os.path.expanduser(source))
     if root.suffix == ".jsonl" and root.is_file():
         return _rows(root)
     if not root.is_dir():

@@ -3,6 +3,7 @@
 What somebody else does here at the same time is not counted: everything is ours by descent or by our label.
 """
 
+import gc
 import os
 import socket
 from pathlib import Path
@@ -35,7 +36,8 @@ class Census(NamedTuple):
 
 
 def take() -> Census:
-    """Count now; what is dying already is waited for."""
+    """Count now; what is dying already is waited for, and what only exceptions of the past hold is let go."""
+    gc.collect()
     while not remove_left():
         pass
     return Census(

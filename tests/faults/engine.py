@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from claw_envs.sandbox.docker.build import BASE
-from claw_envs.sandbox.process.child import descendants
+from claw_envs.sandbox.process.child import descendants, send_signal
+from tests.claw_envs.server.hosting import all_end
 
 PROGRAMS = (
     "bash",
@@ -53,6 +54,8 @@ class OwnEngine:
         """Start it, or start it again, and wait until it answers."""
         import docker
 
+        for stale in (self._folder / "pid", self._folder / "run/containerd/containerd.pid"):
+            stale.unlink(missing_ok=True)  # that number may be another process's by now
         command = [
             # in a network of its own, for `--bridge=none` removes the bridge of the machine's own engine
             "unshare", "--net",
@@ -74,10 +77,11 @@ class OwnEngine:
 
     def kill(self) -> None:
         """Kill it with all that it started but the containers' own processes, as a crash would."""
-        for pid in [self._process.pid, *descendants(self._process.pid)]:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(pid, signal.SIGKILL)
+        pids = [*descendants(self._process.pid), self._process.pid]
+        for pid in pids:
+            send_signal(pid, signal.SIGKILL)
         self._process.wait()
+        assert all_end(set(pids))
         self.api.close()
 
     def remove(self) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from claw_envs.core.episode import Status
+from claw_envs.sandbox.docker.engine import connect
 from claw_envs.terminal.env import TerminalEnv
 from tests.faults.conftest import DONE
 from tests.faults.engine import OwnEngine
@@ -17,20 +18,18 @@ from tests.faults.play import evaluate, open_env, play
 from tests.faults.script import WAIT, strike
 
 
-@pytest.fixture(scope="module")
-def _started(usable: dict[str, bool | str]) -> Iterator[OwnEngine]:
+@pytest.fixture
+def engine(usable: dict[str, bool | str], monkeypatch: pytest.MonkeyPatch) -> Iterator[OwnEngine]:
+    """An engine of the test's own, which the docker backend uses."""
     if usable.get("docker") is not True or os.geteuid() != 0 or shutil.which("dockerd") is None:
         pytest.skip("an engine of one's own needs root and dockerd")
     engine = OwnEngine(Path(tempfile.mkdtemp(prefix="engine-")))
-    yield engine
-    engine.remove()
-
-
-@pytest.fixture
-def engine(_started: OwnEngine, monkeypatch: pytest.MonkeyPatch) -> OwnEngine:
-    """An engine of the test's own, which the docker backend uses."""
-    monkeypatch.setenv("DOCKER_HOST", _started.url)
-    return _started
+    monkeypatch.setenv("DOCKER_HOST", engine.url)
+    try:
+        yield engine
+    finally:
+        connect().api.close()
+        engine.remove()
 
 
 def test_an_engine_that_is_killed_in_a_step_aborts_the_episode_and_the_next_one_is_fine(
@@ -69,3 +68,5 @@ def test_without_an_engine_every_episode_is_aborted_and_counted(
         engine.start()
     assert (results["one"].status, results["one"].attempts) == (Status.ABORTED, 3)
     assert (summary.n, summary.statuses) == (0, {"ABORTED": 1})
+    assert evaluate(make_tasks({"one": DONE}), tmp_path / "again", "touch done", backend="docker")[0].score == 1.0
+    assert engine.containers() == []

@@ -151,3 +151,21 @@ def test_the_first_process_cannot_be_taken_over(agent: Any) -> None:
     first, *others = agent.run(attack).output.splitlines()
     assert first.split() == ["refused", "written"]  # the control: a process of its own can be
     assert [line.strip() for line in others] == ["refused"] * 3
+
+
+def test_a_console_that_is_stopped_stops_nobody(fresh: Any) -> None:
+    stop = """
+import glob, os, termios
+for path in ["/dev/console", "/dev/tty", *glob.glob("/dev/pts/*"), *glob.glob("/proc/[0-9]*/fd/*")]:
+    try:
+        termios.tcflow(os.open(path, os.O_RDWR | os.O_NOCTTY | os.O_NONBLOCK), termios.TCOOFF)
+    except (OSError, termios.error):
+        pass
+"""
+    with fresh() as agent:
+        agent.run(agent.sandbox.exec(["/usr/bin/python3", "-c", stop], timeout=60))
+        agent("exit 3")  # its shell is replaced
+        assert agent("echo alive").output == "alive\n"
+        agent.run(agent.sandbox.reset())
+        shell = agent.run(agent.sandbox.shell())
+        assert agent.run(shell.run("echo alive", timeout=60)).output == "alive\n"

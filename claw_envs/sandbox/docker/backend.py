@@ -27,7 +27,7 @@ from claw_envs.sandbox.docker.container import ROOT, Container
 from claw_envs.sandbox.docker.create import create, discard
 from claw_envs.sandbox.docker.engine import Engine, connect
 from claw_envs.sandbox.docker.link import ExecTerminal, exec_link
-from claw_envs.sandbox.docker.root import Root
+from claw_envs.sandbox.docker.root import Root, SwapError
 from claw_envs.sandbox.docker.stream import Command
 from claw_envs.sandbox.docker.sweep import sweep_once
 from claw_envs.sandbox.egress import Egress
@@ -114,7 +114,7 @@ class DockerSandbox:
                     gid=account.gid,
                 )
                 return
-            except InfrastructureError as error:
+            except SwapError as error:
                 _log.warning("no limit on disk, and slow resets: %s", error)
         argv = ["/bin/sh", "-c", _MAKE_WORKDIR, "sh", self.workdir, f"{account.uid}:{account.gid}"]
         await self._check_done("the working directory", argv, timeout=_FILE_TIMEOUT)

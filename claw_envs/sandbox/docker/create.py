@@ -2,8 +2,7 @@
 
 No host directory, no capability but those that the image's root needs for ordinary work, no new privileges, the
 engine's own system call filter, no network unless the spec grants it; memory, tasks and cpu are limited, as are open
-files and core dumps. The first process does nothing but collect what its children leave; its terminal, which nobody
-reads, is there for shells (see `link`).
+files and core dumps. The first process does nothing but collect what its children leave.
 """
 
 import atexit
@@ -17,16 +16,22 @@ from claw_envs.core.task import SandboxSpec
 from claw_envs.sandbox.docker.container import ROOT, Container
 from claw_envs.sandbox.docker.engine import Engine
 from claw_envs.sandbox.docker.labels import labels
-from claw_envs.sandbox.docker.link import CONSOLE
 
 CAPABILITIES = ("CHOWN", "DAC_OVERRIDE", "FOWNER", "FSETID", "SETUID", "SETGID", "KILL")
 OVERHEAD_PIDS = 16
 """Tasks that the engine and we need beside the agent's own, above all while a command is started."""
-_FIRST = ["/bin/bash", "--norc", "--noprofile", "-c",
-          f"chmod 0666 {CONSOLE}; exec 3<> <(:); while :; do read -r -u 3; done"]  # fmt: skip
-"""Waits for ever; bash collects whatever process ends as its child."""
+_LOOP = "exec 3<> <(:); while :; do read -r -u 3; done"
+_GUARD = (
+    'setpriv --ruid=65534 true 2>/dev/null && exec setpriv --ruid=65534 /bin/bash --norc --noprofile -p -c "$0"; '
+    'eval "$0"'
+)
+_FIRST = ["/bin/bash", "--norc", "--noprofile", "-c", _GUARD, _LOOP]
+"""Waits for ever; bash collects whatever process ends as its child. With a real user id other than the effective one it
+cannot be traced, nor its memory written, by an agent that is root too: it alone survives when the agent is stopped."""
 _held: dict[str, Engine] = {}
 """Containers of this process by name."""
+_left: list[Container] = []
+"""Those of them that could not be removed when they should."""
 
 
 async def create(engine: Engine, image: str, spec: SandboxSpec) -> Container:
@@ -39,6 +44,7 @@ async def create(engine: Engine, image: str, spec: SandboxSpec) -> Container:
         UserError: if the image has no bash.
         InfrastructureError: if it cannot be started.
     """
+    await _discard_left(engine)
     name = f"claw-envs-{secrets.token_hex(8)}"
     _held[name] = engine
     container = Container(engine, name, host_pid=None)
@@ -53,7 +59,7 @@ async def create(engine: Engine, image: str, spec: SandboxSpec) -> Container:
             user=ROOT,
             working_dir="/",
             labels=labels(),
-            tty=True,
+            stop_signal="SIGKILL",
             healthcheck={"test": ["NONE"]},
             host_config=_host_config(engine, spec),
         )
@@ -74,9 +80,19 @@ async def create(engine: Engine, image: str, spec: SandboxSpec) -> Container:
 
 
 async def discard(container: Container) -> None:
-    """Remove a container, with whatever is left of it. May be called again."""
-    await container.remove()
-    _held.pop(container.id, None)
+    """Remove a container, with whatever is left of it; later, where its engine does not answer. May be called again."""
+    try:
+        await container.remove()
+    except InfrastructureError:
+        _left.append(container)
+    else:
+        _held.pop(container.id, None)
+
+
+async def _discard_left(engine: Engine) -> None:
+    for container in [container for container in _left if container.engine is engine]:
+        _left.remove(container)
+        await discard(container)
 
 
 def swaps_root(engine: Engine) -> bool:

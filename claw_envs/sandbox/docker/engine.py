@@ -68,6 +68,7 @@ class Engine:
         self.api: Any = self.explained(
             docker.APIClient, url, version="auto", timeout=_TIMEOUT, tls=self._tls or False, max_pool_size=_THREADS
         )
+        self.api.headers["Connection"] = "close"  # a kept one may be dead after the engine was started again
         """The SDK's low-level client."""
 
     async def call(self, function: Callable[..., _T], *args: Any, **kwargs: Any) -> _T:
@@ -130,15 +131,19 @@ class Engine:
         return context
 
 
-_engine = functools.lru_cache(maxsize=None)(Engine)
-os.register_at_fork(after_in_child=_engine.cache_clear)
+@functools.cache
+def _known(named: str) -> Engine:
+    return Engine(find_engine()[0])
+
+
+os.register_at_fork(after_in_child=_known.cache_clear)
 
 
 def connect() -> Engine:
-    """The engine of this machine's user. Blocks for a moment.
+    """The engine of this machine's user. Blocks for a moment, the first time.
 
     Raises:
         UserError: if there is none, or the docker SDK is missing.
         InfrastructureError: if it does not answer.
     """
-    return _engine(find_engine()[0])
+    return _known(os.environ.get("DOCKER_HOST", ""))

@@ -1,7 +1,6 @@
 """Links to a bash, and terminals, over the attached exec of a container.
 
-An interactive bash complains, into the output, about a stderr that is no terminal; so it starts with the console of the
-container for one, which belongs to the first process and so controls nobody.
+An interactive bash complains, into the output, about a stderr that is no terminal; so it starts without one.
 """
 
 import asyncio
@@ -14,10 +13,9 @@ from claw_envs.sandbox.docker.stream import Command, Sink, Stream
 from claw_envs.sandbox.process.child import first_of
 from claw_envs.sandbox.process.link import Connect, Link
 
-CONSOLE = "/dev/console"
 _BURST, _PAUSE = 1 << 18, 0.01
 """Bytes of a terminal after which reading rests, and seconds that it does: a flood that nobody stops costs little."""
-_WITH_CONSOLE = f'[ -w {CONSOLE} ] && exec 2<> {CONSOLE}; exec "$@"'
+_QUIETLY = 'exec "$@" 2>/dev/null'
 
 
 class ExecLink:
@@ -61,7 +59,7 @@ def exec_link(container: Container, *, user: str, env: dict[str, str], cwd: str)
     """Links to shells of `user` in a container, which start in `cwd`."""
 
     async def connect(argv: list[str], output: Sink, reports: Sink) -> Link:
-        argv = ["/bin/sh", "-c", _WITH_CONSOLE, "sh", *argv]
+        argv = ["/bin/sh", "-c", _QUIETLY, "sh", *argv]
         command = Command(argv, user=user, env=env, cwd=cwd, strict=False, joined=False)
         stream = await container.open(command, stdout=output, stderr=reports, message=reports)
         return ExecLink(container, stream)

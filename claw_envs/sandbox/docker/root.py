@@ -7,6 +7,7 @@ whose containers cannot have another on top. There a container keeps the root th
 
 import atexit
 import contextlib
+import errno
 import functools
 import itertools
 import json
@@ -24,14 +25,19 @@ from claw_envs.sandbox.docker.engine import in_thread
 _VERIFIER_MB = 128
 """What the verifier may write on top of a disk that the agent has filled."""
 _ANSWER_TIMEOUT = 30.0
+_CANNOT = {errno.EINVAL, errno.EPERM, errno.ENOSYS, errno.ENODEV, errno.EOPNOTSUPP, errno.ELOOP}
 _keys = itertools.count()
+
+
+class SwapError(InfrastructureError):
+    """The kernel cannot do it with this container."""
 
 
 class Root:
     """The layers of one container's root. Use `Root.adopt`."""
 
     def __init__(self, *, disk_mb: int) -> None:
-        self._helper = _helper()
+        self._helper = helper()
         self._key = f"c{next(_keys)}"
         self._disk_mb = disk_mb
 
@@ -44,7 +50,8 @@ class Root:
             workdir: made where it is missing, owned by `uid` and `gid`.
 
         Raises:
-            InfrastructureError: if it cannot be done; the container then is as it was.
+            SwapError: if the kernel cannot do it; the container then is as it was.
+            InfrastructureError: if it fails, or there is no helper to do it.
         """
         root = cls(disk_mb=disk_mb)
         try:
@@ -85,15 +92,24 @@ class _Helper:
     def __init__(self) -> None:
         self._threads = ThreadPoolExecutor(1, "roots")
         command = [sys.executable, "-I", "-S", root_helper.__file__]
-        self._process = subprocess.Popen(
-            command, env={}, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, start_new_session=True
-        )
+        try:
+            self._process = subprocess.Popen(
+                command, env={}, stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, start_new_session=True
+            )
+        except OSError as error:
+            raise InfrastructureError(f"no process could be started: {error}") from error
         atexit.register(self._end, os.getpid())
+
+    @property
+    def alive(self) -> bool:
+        """Whether it runs."""
+        return self._process.poll() is None
 
     async def request(self, **request: Any) -> None:
         """Ask and wait for the answer.
 
         Raises:
+            SwapError: if the kernel cannot do it.
             InfrastructureError: if the helper fails, hangs or is gone.
         """
         await in_thread(self._threads, functools.partial(self._request, request))
@@ -110,9 +126,10 @@ class _Helper:
             answer = answers.readline()
         if not answer:
             raise InfrastructureError("the helper that swaps the roots of containers is gone")
-        error = json.loads(answer).get("error")
-        if error:
-            raise InfrastructureError(f"{request['do']} of a container's root: {error}")
+        said = json.loads(answer)
+        if "error" in said:
+            kind = SwapError if said["errno"] in _CANNOT else InfrastructureError
+            raise kind(f"{request['do']} of a container's root: {said['error']}")
 
     def let_go(self) -> None:
         """Close our ends of its pipes; without the owner's it ends."""
@@ -126,13 +143,21 @@ class _Helper:
             self._process.wait()
 
 
-_helper = functools.lru_cache(maxsize=1)(_Helper)
+_running: list[_Helper] = []
+"""The helper of this process, once it was needed."""
+
+
+def helper() -> _Helper:
+    """The helper of this process; a new one where it has gone, for the containers to come."""
+    if not (_running and _running[0].alive):
+        _running[:] = [_Helper()]
+    return _running[0]
 
 
 def _forget_in_fork() -> None:
-    if _helper.cache_info().currsize:
-        _helper().let_go()
-        _helper.cache_clear()
+    for inherited in _running:
+        inherited.let_go()
+    _running.clear()
 
 
 os.register_at_fork(after_in_child=_forget_in_fork)

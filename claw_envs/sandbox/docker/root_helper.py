@@ -14,12 +14,15 @@ Standard library only. Not covered: containers in a user namespace; volumes, whi
 
 import contextlib
 import ctypes
+import errno
 import json
 import os
+import resource
 import select
 import signal
 import stat
 import sys
+import time
 from collections.abc import Iterator
 from typing import Any
 
@@ -32,14 +35,17 @@ _CLONE, _AT_RECURSIVE, _FROM_DESCRIPTOR = 1, 0x8000, 4
 _AT_FDCWD = -100
 _INODES_PER_MB = 256
 _KILL_TIMEOUT = 10
+_GUARD_TIMEOUT = 10
 _ATTEMPTS = 5
 """A process of ours in a container can be killed by an agent that is root there."""
 _PLACES = ("root", "upper", "seed", "base")
-_KEPT = ("proc", "sys", "dev/pts", "dev/mqueue", "dev/console")
+_KEPT = ("proc", "sys", "dev/pts", "dev/mqueue")
 _DEVICES = {"null": (1, 3), "zero": (1, 5), "full": (1, 7), "random": (1, 8), "urandom": (1, 9), "tty": (5, 0)}
 _LINKS = {"fd": "/proc/self/fd", "stdin": "/proc/self/fd/0", "stdout": "/proc/self/fd/1", "stderr": "/proc/self/fd/2",
           "core": "/proc/kcore", "ptmx": "pts/ptmx"}  # fmt: skip
 _libc = ctypes.CDLL(None, use_errno=True)
+_home: dict[str, int] = {}
+"""Descriptors of this process's own namespaces."""
 
 
 def _check(result: int, what: str) -> int:
@@ -99,7 +105,6 @@ class Root:
         self._disk_mb = disk_mb
         self._workdir, self._owner = workdir, (uid, gid)
         self._inside = {kind: os.open(f"/proc/{pid}/ns/{kind}", os.O_RDONLY) for kind in _NAMESPACES}
-        self._home = {kind: os.open(f"/proc/self/ns/{kind}", os.O_RDONLY) for kind in _NAMESPACES}
         self._frozen = False
         self._files: dict[str, bytes] = {}
         self._pid = pid
@@ -108,6 +113,8 @@ class Root:
 
     def adopt(self) -> None:
         """Put the first layer over the container's root. Where that fails, the container is as it was."""
+        if self._owner[0] == 0 and not _is_guarded(self._pid):
+            raise OSError(errno.EPERM, "the image has no setpriv, so its root could take over the first process")
         with open(f"/proc/{self._pid}/mountinfo") as file:
             places = [line.split()[4].replace("\\040", " ") for line in file]
         with self._at("mnt"):
@@ -123,7 +130,7 @@ class Root:
         try:
             yield
         finally:
-            _check(_libc.setns(self._home[kind], _NAMESPACES[kind]), f"leave {kind}")
+            _check(_libc.setns(_home[kind], _NAMESPACES[kind]), f"leave {kind}")
 
     def _layer(self) -> None:
         """Put an empty layer over the others and make it the container's root."""
@@ -226,13 +233,25 @@ class Root:
 
     def drop(self) -> None:
         """Forget the container."""
-        for fd in (*self._inside.values(), *self._home.values()):
+        for fd in self._inside.values():
             os.close(fd)
         for name in _PLACES:
             with contextlib.suppress(OSError):  # no seed, or a layer that could not be made
                 _unmount(f"{self._path}/{name}")
             os.rmdir(f"{self._path}/{name}")
         os.rmdir(self._path)
+
+
+def _is_guarded(pid: int) -> bool:
+    """Whether a first process, once it waits, is one that no other process of the container's root may trace."""
+    end = time.monotonic() + _GUARD_TIMEOUT
+    while _read(f"/proc/{pid}/comm") != b"bash\n" or not os.path.exists(f"/proc/{pid}/fd/3"):  # then it waits
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.001)
+    with open(f"/proc/{pid}/status") as file:
+        real, effective = next(line.split()[1:3] for line in file if line.startswith("Uid:"))
+    return real != effective
 
 
 def _read(path: str) -> bytes:
@@ -250,7 +269,6 @@ def _make_devices(path: str) -> None:
     for name in ("pts", "mqueue", "shm"):
         os.mkdir(f"{path}/{name}")
     os.chmod(f"{path}/shm", 0o1777)
-    os.mknod(f"{path}/console")
 
 
 def _kill_others() -> None:
@@ -285,13 +303,16 @@ def _ids(kind: str) -> list[int]:
 def serve() -> None:
     """Answer requests until the input ends."""
     os.umask(0o022)
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
     seclude()
+    _home.update({kind: os.open(f"/proc/self/ns/{kind}", os.O_RDONLY) for kind in _NAMESPACES})
     sys.meta_path.clear()  # nothing may be imported from now on: in a container the search path is the agent's
     roots: dict[str, Root] = {}
     for line in sys.stdin.buffer:
         request = json.loads(line)
         do, key = request.pop("do"), request.pop("key")
-        answer = {}
+        answer: dict[str, str | int | None] = {}
         try:
             if do == "adopt":
                 root = roots[key] = Root(key, **request)
@@ -302,7 +323,7 @@ def serve() -> None:
             else:
                 getattr(roots[key], do)(**request)
         except OSError as error:
-            answer["error"] = str(error)
+            answer |= {"error": str(error), "errno": error.errno}
         sys.stdout.write(json.dumps(answer) + "\n")
         sys.stdout.flush()
 

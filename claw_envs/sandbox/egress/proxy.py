@@ -57,7 +57,8 @@ async def refuse(agent: Wire, refusal: Refusal) -> None:
     reason = line.decode("ascii", "replace").strip()[:_MOST_REASON]  # all that many programs show of it
     with contextlib.suppress(OSError):
         await agent.send(h11.Response(status_code=refusal.status, headers=headers, reason=reason))
-        await agent.send(h11.Data(line))
+        with contextlib.suppress(h11.LocalProtocolError):  # after HEAD there is no body
+            await agent.send(h11.Data(line))
         await _linger(agent)
 
 

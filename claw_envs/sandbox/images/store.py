@@ -137,7 +137,7 @@ def sweep_unfinished() -> list[str]:
     """Remove what exports that were killed left; the directories that were removed."""
     removed = []
     for building in images_directory().glob("*-*-*"):
-        pid, started, _ = building.name.split("-")
+        pid, started, _ = building.name.split("-", 2)
         if pid.isdigit() and str(start_time(int(pid))) != started:
             _remove_tree(building)
             removed.append(str(building))

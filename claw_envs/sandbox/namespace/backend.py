@@ -22,7 +22,7 @@ from claw_envs.sandbox.egress import Egress
 from claw_envs.sandbox.namespace.bwrap import LAUNCHER_ENV, command_line
 from claw_envs.sandbox.namespace.cgroup import Limiter
 from claw_envs.sandbox.namespace.holder import Holder
-from claw_envs.sandbox.namespace.host import AGENT_UID, identity
+from claw_envs.sandbox.namespace.host import AGENT_UID, Identity, identity
 from claw_envs.sandbox.namespace.overlay import Layers
 from claw_envs.sandbox.namespace.root import Root, find_root
 from claw_envs.sandbox.namespace.state import State
@@ -61,7 +61,7 @@ class NamespaceSandbox:
 
     async def start(self) -> None:
         """See `Sandbox.start`."""
-        root = await asyncio.to_thread(find_root, self.spec, self._identity)  # it may hash a large folder
+        root = await asyncio.to_thread(_prepare, self.spec, self._identity)
         try:
             await self._start(root)
         except BaseException as error:
@@ -71,7 +71,6 @@ class NamespaceSandbox:
             raise
 
     async def _start(self, root: Root) -> None:
-        sweep_once()
         self.workdir, self._env = root.workdir, dict(root.env)
         self._state = State.create(self._identity)
         self._filter = self._state.filter()
@@ -286,3 +285,9 @@ class NamespaceSandbox:
         self._limiter = self._layers = self._egress = None
         if self._state is not None and self._state.remove():
             self._state = None
+
+
+def _prepare(spec: SandboxSpec, owner: Identity) -> Root:
+    """What may block: the first sandbox waits for the death of others, and a large folder is hashed."""
+    sweep_once()
+    return find_root(spec, owner)

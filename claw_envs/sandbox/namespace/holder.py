@@ -9,6 +9,7 @@ Not covered: a child that the owner forks without exec keeps the line open unles
 """
 
 import asyncio
+import errno
 import os
 import re
 import signal
@@ -36,6 +37,8 @@ NAMESPACES_FIX = (
     "this machine lets this user make no namespaces: `sysctl -w user.max_user_namespaces=15000 "
     "kernel.unprivileged_userns_clone=1 kernel.apparmor_restrict_unprivileged_userns=0`, in a container `--privileged`"
 )
+_BUSY = (os.strerror(errno.EAGAIN), os.strerror(errno.ENOMEM))
+"""What `unshare` says where the machine has no room for one more process, which is nobody's mistake."""
 _LOOPBACK = """import fcntl, socket, struct
 with socket.socket() as s: fcntl.ioctl(s, 0x8914, struct.pack("16sh14x", b"lo", 0x41))"""  # SIOCSIFFLAGS up, running
 _lines: "weakref.WeakSet[Holder]" = weakref.WeakSet()
@@ -93,7 +96,8 @@ class Holder:
             self._map_ids(self._child.pid)
             await self._send_line(f"exec {tool['bash']} --norc --noprofile")  # only now an exec makes it root inside
         except (InfrastructureError, OSError) as error:
-            refused = isinstance(error, PermissionError) or not self._child.alive
+            busy = any(words in str(error) for words in _BUSY)
+            refused = not busy and (isinstance(error, PermissionError) or not self._child.alive)
             await self.close()
             if refused:
                 raise UserError(f"{NAMESPACES_FIX} ({str(error).strip()})") from error

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import msgspec
 
+from claw_envs.core.errors import InfrastructureError
 from claw_envs.sandbox.namespace.base_root import build_base
 from claw_envs.sandbox.namespace.host import Identity, state_root
 from claw_envs.sandbox.namespace.seccomp import bpf_filter
@@ -97,8 +98,15 @@ class State:
         (self.path / "label.json").write_bytes(msgspec.json.encode(label))
 
     def renew(self) -> None:
-        """Begin a new episode."""
-        os.utime(self.path / "label.json")
+        """Begin a new episode.
+
+        Raises:
+            InfrastructureError: if somebody has removed the directory, as what tidies up temporary ones may.
+        """
+        try:
+            os.utime(self.path / "label.json")
+        except OSError as error:
+            raise InfrastructureError(f"the sandbox has lost its directory: {error}") from error
 
     def remove(self) -> bool:
         """Remove the directory; whether it is gone."""

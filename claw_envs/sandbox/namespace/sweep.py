@@ -12,6 +12,7 @@ import re
 import select
 import shutil
 import signal
+import threading
 import time
 from collections import Counter
 from pathlib import Path
@@ -25,11 +26,17 @@ from claw_envs.sandbox.namespace.state import TTL, Label
 from claw_envs.sandbox.process.child import send_signal, start_time
 
 _DEATH_TIMEOUT = 5.0
+_sweeping = threading.Lock()
+
+
+def sweep_once() -> None:
+    """`sweep`, the first time that this process asks; from any thread, all of which wait for it."""
+    with _sweeping:
+        _sweep_first()
 
 
 @functools.lru_cache(maxsize=1)
-def sweep_once() -> None:
-    """`sweep`, the first time that this process asks."""
+def _sweep_first() -> None:
     sweep()
 
 
@@ -81,9 +88,10 @@ def living() -> list[Living]:
             if label is None or start_time(label.holder_pid) != label.holder_start:
                 continue
             processes = inside[_pid_namespace(str(label.holder_pid))]
-            age = time.time() - sandbox.stat().st_mtime
             name = f"{owner.name}-{sandbox.name}"
-            found.append(Living(name, int(owner.name.partition("-")[0]), age, processes, _expired(sandbox)))
+            with contextlib.suppress(FileNotFoundError):  # it was closed meanwhile
+                age = time.time() - sandbox.stat().st_mtime
+                found.append(Living(name, int(owner.name.partition("-")[0]), age, processes, _expired(sandbox)))
     return found
 
 

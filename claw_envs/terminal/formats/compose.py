@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from claw_envs.core.errors import UserError
-from claw_envs.terminal.formats.config import expand, read_yaml
+from claw_envs.terminal.formats.config import Config, expand, read_yaml
 
 NAMES = ("docker-compose.yaml", "docker-compose.yml", "compose.yaml", "compose.yml")
 
@@ -63,18 +63,25 @@ class _Reader:
         self.known = known
 
     def read(self) -> Service:
-        service = self._service(self._filled(read_yaml(self.path)))
+        try:
+            service = self._service(self._filled(read_yaml(self.path)))
+        except RecursionError:
+            raise UserError(f"{self.path}: nested too deep, or within itself") from None
         for key in service:
             if key not in (*_HONOURED, *_WITHOUT_EFFECT) and not str(key).startswith("x-"):
                 raise UserError(f"{self.path}: `{key}` cannot be honoured")
         for key in ("command", "entrypoint"):
             self._check_idle(key, service.get(key))
-        for volume in service.get("volumes") or []:
+        volumes = service.get("volumes") or []
+        if not isinstance(volumes, list):
+            raise UserError(f"{self.path}: volumes must be a list, got {volumes!r}")
+        for volume in volumes:
             if not any(volume == f"{self.known[a]}:{self.known[b]}" for a, b in _LOG_MOUNTS if a in self.known):
                 raise UserError(f"{self.path}: volume {volume!r} cannot be mounted, copy it in the Dockerfile")
-        image = service.get("image")
+        config = Config(f"{self.path}:", service)
+        image = config.text("image")
         build = self._build(service["build"]) if service.get("build") else None if image else self.path.parent
-        return Service(build, None if build else image, service.get("working_dir"), self._environment(service))
+        return Service(build, None if build else image, config.text("working_dir"), self._environment(service))
 
     def _service(self, data: Any) -> dict[str, Any]:
         services = data.get("services") if isinstance(data, dict) else None
@@ -110,15 +117,18 @@ class _Reader:
             raise UserError(f"{self.path}: build must be a folder or a mapping, got {build!r}")
         if unknown := [key for key in build if key not in _BUILD_KEYS]:
             raise UserError(f"{self.path}: build: `{unknown[0]}` cannot be honoured")
-        if Path(build.get("dockerfile", "Dockerfile")) != Path("Dockerfile"):
+        config = Config(f"{self.path}: build:", build)
+        if Path(config.text("dockerfile") or "Dockerfile") != Path("Dockerfile"):
             raise UserError(f"{self.path}: build: the Dockerfile must be named Dockerfile, in the context's folder")
-        context = (self.path.parent / str(build.get("context", "."))).resolve()
+        context = (self.path.parent / (config.text("context") or ".")).resolve()
         if not context.is_relative_to(self.path.parent.resolve()):
             raise UserError(f"{self.path}: build: context {build['context']!r} is outside of the task's folder")
         return context
 
     def _environment(self, service: dict[str, Any]) -> dict[str, str]:
         given = service.get("environment") or {}
+        if not isinstance(given, dict | list):
+            raise UserError(f"{self.path}: environment must be a mapping or a list, got {given!r}")
         pairs = [str(entry).partition("=")[::2] if "=" in str(entry) else (str(entry), None) for entry in given]
         values = dict(given.items() if isinstance(given, dict) else pairs)
         if missing := [name for name, value in values.items() if value is None]:

@@ -69,7 +69,7 @@ class Config:
         """MiB from `key_mb` (a number), or from `key` (text such as "2G", as older files have it)."""
         text = self.data.get(key)
         if text is None or f"{key}_mb" in self.data:
-            return int(self.number(f"{key}_mb", default))
+            return max(1, int(self.number(f"{key}_mb", default)))
         found = _SIZE.fullmatch(text.strip()) if isinstance(text, str) else None
         if not found or not float(found[1]):
             raise UserError(f'{self.where} {key} must be a size such as "512M" or "2G", got {text!r}')
@@ -84,6 +84,8 @@ class Config:
         for key, value in values.items():
             if not isinstance(value, str):
                 raise UserError(f"{where} {key} must be a plain string, got {value!r}")
+            if not key or "=" in key or "\0" in key + value:
+                raise UserError(f"{where} {key!r}: no variable can have such a name, or a NUL byte")
         return {key: expand(value, where=f"{where} {key}") for key, value in values.items()}
 
     def network(self, *, default: Network = "none") -> Network:

@@ -19,6 +19,8 @@ _HEADER = re.compile(r"^=+ *short test summary info *=+", re.IGNORECASE | re.MUL
 _RESULT = re.compile(r"(PASSED|SKIPPED|XFAIL|FAILED|XPASS|ERROR):?[ \t]+(\S.*)")
 _GOOD = ("PASSED", "SKIPPED", "XFAIL")
 _LAST_LINE = re.compile(r"^(?:=+ )?((?:\d+ [a-z]+(?:, )?)+) in [\d.]+s\b", re.MULTILINE)
+_CUT = re.compile(r"^\[\.\.\. \d+ bytes of output omitted \.\.\.\]$", re.MULTILINE)
+"""How a sandbox marks what it left out of a long output."""
 _COUNT = re.compile(r"(\d+) (passed|failed|errors?|skipped|xfailed|xpassed)\b")
 
 
@@ -68,11 +70,18 @@ def _pytest(log: str) -> Results:
     if header is None:
         raise ValueError("no `short test summary info` of pytest in the log; run it with -rA")
     results: Results = {}
-    for status, name in _summary_lines(log[header.end() :]):
+    for status, name in _summary_lines(_whole(log[header.end() :])):
         results[name] = results.get(name, True) and status in _GOOD
     if not results:
         raise ValueError("pytest's summary names no test")
     return results
+
+
+def _whole(text: str) -> str:
+    """`text`, if nothing was left out of it: a failure may have stood there."""
+    if _CUT.search(text):
+        raise ValueError("the log was too long, and the part that was left out of it may hold results")
+    return text
 
 
 def _summary_lines(text: str) -> Iterator[tuple[str, str]]:
@@ -90,7 +99,7 @@ def _between(start: str, end: str, good: str) -> Callable[[str], Results]:
         block, ended, _ = rest.rpartition(end)
         if not started or not ended:
             raise ValueError(f"no verdict between `{start}` and `{end}` in the log")
-        return {"tests": block.strip() == good}
+        return {"tests": _whole(block).strip() == good}
 
     return parser
 

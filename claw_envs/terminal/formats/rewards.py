@@ -43,6 +43,10 @@ def parse_rewards(name: str, data: bytes) -> dict[str, float]:
 
 
 def _number(where: str, value: Any) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+    try:
+        number = math.nan if isinstance(value, bool) or not isinstance(value, int | float) else float(value)
+    except OverflowError:  # an integer of hundreds of digits
+        number = math.inf
+    if not math.isfinite(number):
         raise ValueError(f"{where} is not a finite number: {value!r}")
-    return float(value)
+    return number

@@ -7,6 +7,7 @@ id. What else a row may state goes before what the folder says: `instruction`, `
 `memory_mb`, `storage_mb`. The whole row is kept under `Task.metadata["row"]`.
 """
 
+import os
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -73,7 +74,7 @@ def read(row: Row) -> Task:
 def _folder(config: Config, task_id: str | None, base: Path) -> Path:
     for key in _FOLDER_KEYS:
         if name := config.text(key):
-            return base / Path(name).expanduser()
+            return base / os.path.expanduser(name)  # which takes `~nobody` as it stands
     if task_id is None:
         raise UserError(f"{config.where} names no task; give `task_path` (a folder) or `task_id`")
     places = [base / task_id, base / "tasks" / task_id]

@@ -78,7 +78,7 @@ class Bench:
         def failed(contestant: Contestant, failure: Failed) -> None:
             _say(f"{stage}: {contestant.title}: {failure}")
             self.results[contestant.name].failures[stage] = str(failure)
-            if failure.final:
+            if failure.final and keep:
                 del self._programs[contestant.name]
 
         await take_turns(contestants, repeats, once, results=self.results, on_failure=failed)

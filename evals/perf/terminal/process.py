@@ -1,7 +1,7 @@
 """A contestant's process, as the harness sees it: requests go in and answers come back as JSON lines.
 
-Each process has a directory of its own under the system's temporary directory, in which it works and in which lies a
-file that no sandbox should show. Containers that were started for it and are left when it ends are removed.
+Each process has a directory of its own under the system's temporary directory, which is its home, in which it works and
+in which lies a file that no sandbox should show. Containers that are left of it when it ends are removed.
 """
 
 import asyncio
@@ -91,7 +91,7 @@ async def running(program: Program) -> AsyncIterator[tuple[Process, dict[str, st
             stdout=asyncio.subprocess.PIPE,
             stderr=stderr,
             cwd=directory / "work",
-            env={**os.environ, "SWE_REX_LOG_STREAM_LEVEL": "ERROR", "MSWEA_SILENT_STARTUP": "1"},
+            env=_environment(directory),
             limit=_LINE_LIMIT,
             start_new_session=True,
         )
@@ -109,6 +109,12 @@ async def running(program: Program) -> AsyncIterator[tuple[Process, dict[str, st
         if label := program.settings.get("label"):
             await _remove_containers(label)
         shutil.rmtree(directory, ignore_errors=True)
+
+
+def _environment(home: Path) -> dict[str, str]:
+    """Ours but for the home: what a user's start-up files do is no contestant's fault."""
+    quiet = {"SWE_REX_LOG_STREAM_LEVEL": "ERROR", "MSWEA_SILENT_STARTUP": "1"}
+    return {"DOCKER_CONFIG": str(Path.home() / ".docker"), **os.environ, **quiet, "HOME": str(home)}
 
 
 async def _end(child: asyncio.subprocess.Process) -> None:

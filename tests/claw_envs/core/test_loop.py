@@ -61,3 +61,16 @@ def test_waiting_on_the_loop_for_the_loop_is_refused() -> None:
 
     with pytest.raises(RuntimeError, match="await areset"):
         run_sync(nested())
+
+
+def test_a_finalizer_may_need_the_loop_while_its_thread_asks_for_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    def ask() -> None:
+        with loop._lock:  # as if the garbage collector ran here
+            found.append(run_sync(running()))
+
+    found: list[asyncio.AbstractEventLoop] = []
+    monkeypatch.setattr(loop, "_lock", type(loop._lock)())
+    thread = threading.Thread(target=ask, daemon=True)
+    thread.start()
+    thread.join(timeout=60)
+    assert found

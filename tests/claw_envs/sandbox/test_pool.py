@@ -203,6 +203,25 @@ def test_a_start_that_fails_is_told_to_the_one_who_asked_and_to_nobody_else(fake
     _run(body)
 
 
+def test_starts_that_failed_are_neither_counted_nor_left_in_the_way(fakes: list[Fake]) -> None:
+    async def body(pool: SandboxPool) -> None:
+        Fake.error = InfrastructureError("busy")
+        with pytest.raises(InfrastructureError, match="busy"):
+            await pool.warm(A, count=2)
+        Fake.error = None
+        await pool.warm(A, count=2)
+        assert len(fakes) == 4
+        Fake.error = InfrastructureError("busy")
+        with pytest.raises(InfrastructureError, match="busy"):
+            await pool.warm(B, count=2)
+        Fake.error = None
+        leased = [await pool.lease(spec) for spec in (B, C, C, C)]
+        for sandbox in leased:
+            await pool.give_back(sandbox)
+
+    _run(body)
+
+
 def test_what_a_cancelled_lease_waited_for_is_parked(fakes: list[Fake]) -> None:
     async def body(pool: SandboxPool) -> None:
         Fake.gate = asyncio.Event()

@@ -250,8 +250,9 @@ def test_the_operator_fixes_settings(host: Host) -> None:
     env = gym.make("claw/chat-v0", server=server.url, simulator="scripted")
     assert env.reset(seed=0)[1]["task_id"].startswith("teacher-")
     assert env.step("## 12")[3]
-    with pytest.raises(UserError, match="clients set max_steps of chat"):
-        gym.make("claw/chat-v0", server=server.url, max_steps=100)
+    for settings in ({"max_steps": 100}, {"tasks": "student:dev"}):
+        with pytest.raises(UserError, match=f"clients set {next(iter(settings))} of chat"):
+            gym.make("claw/chat-v0", server=server.url, **settings)
     with pytest.raises(UserError, match="does not offer 'terminal'; it offers: chat"):
         gym.make("claw/terminal-v0", server=server.url)
     env.close()

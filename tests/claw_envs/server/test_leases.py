@@ -121,6 +121,17 @@ def test_places_are_counted_until_an_environment_is_closed() -> None:
     asyncio.run(main())
 
 
+def test_a_lease_that_has_ended_begins_nothing() -> None:
+    async def main() -> None:
+        leases, lease, env = await leased()
+        await leases.end(lease.id)
+        assert await lease.call(wire.Reset(key=2, seed=0)) is None
+        assert await lease.call(step(3, "x")) is None
+        assert (env.steps, leases.counts.calls) == (0, 1)
+
+    asyncio.run(main())
+
+
 def test_a_lease_ends_when_its_client_falls_silent_even_within_a_step() -> None:
     async def main() -> None:
         leases, lease, env = await leased(ttl=0.05)

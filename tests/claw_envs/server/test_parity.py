@@ -1,7 +1,9 @@
 """A remote environment is the same environment: spaces, observations, rewards, flags, info, state, errors."""
 
 import asyncio
+import threading
 import warnings
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
 
 import gymnasium as gym
@@ -129,7 +131,7 @@ def test_options_settings_and_the_users_mistakes(server: Hosted) -> None:
         env.reset(options={"task": "nope"})
     env.close()
     for wrong, named in (
-        ({"colour": "blue"}, "clients set colour of chat; they may set: tasks, max_steps, mix, step_timeout"),
+        ({"colour": "blue"}, "clients set colour of chat; they may set: max_steps, mix, step_timeout, tasks"),
         ({"simulator": "llm"}, "clients set simulator"),
         ({"mix": {"joy": 1.0}}, "mix: no joy"),
         ({"tasks": "student:nope"}, "no chat task set 'nope'"),
@@ -141,6 +143,21 @@ def test_options_settings_and_the_users_mistakes(server: Hosted) -> None:
     ):
         with pytest.raises(UserError, match=named):
             gym.make("claw/chat-v0", **{"server": url} | wrong)
+
+
+def test_a_server_of_something_else_is_named_in_one_line() -> None:
+    class Page(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(b"<html>")
+
+    with HTTPServer(("127.0.0.1", 0), Page) as pages:
+        thread = threading.Thread(target=pages.handle_request)
+        thread.start()
+        with pytest.raises(UserError, match="is this `claw serve envs`"):
+            gym.make("claw/chat-v0", server=f"http://127.0.0.1:{pages.server_port}")
+        thread.join()
 
 
 def test_a_step_needs_a_reset(server: Hosted) -> None:

@@ -3,6 +3,7 @@
 import json
 import random
 import string
+import time
 from typing import Any
 
 import pytest
@@ -197,6 +198,13 @@ def test_one_bad_call_leaves_the_others_readable() -> None:
     calls = parse(message(tool_call("run_command", "{", "a"), tool_call("run_command", '{"command": "b"}', "b")))
     assert [type(call.tool) for call in calls] == [Malformed, Run]
     assert [call.id for call in calls] == ["a", "b"]
+
+
+@pytest.mark.parametrize("filler", ["x", " ", "`", "x ", "` "])
+def test_a_long_line_is_read_in_no_time(filler: str) -> None:
+    started = time.process_time()
+    parse("```" + filler * 20_000 + "` x")
+    assert time.process_time() - started < 1.0, "quadratic in the length of the line"
 
 
 def test_any_text_is_read_without_an_error() -> None:

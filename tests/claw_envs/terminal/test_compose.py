@@ -45,6 +45,16 @@ def test_an_environment_may_be_a_list(tmp_path: Path) -> None:
     assert read(tmp_path, service).env == {"A": "/tests/x", "B": "a=b", "C": "$5"}
 
 
+@pytest.mark.parametrize("key", ["image", "environment", "working_dir", "volumes", "build"])
+@pytest.mark.parametrize("value", ["5", "true", "2020-01-01", "{dockerfile: 5}", "&a [*a]"])
+def test_values_of_another_kind_are_named(tmp_path: Path, key: str, value: str) -> None:
+    rest = f"{key}: {value}"
+    if rest == "environment: {dockerfile: 5}":
+        return  # a right one
+    with pytest.raises(UserError, match=rf"docker-compose.yaml: .*({key}|nested)"):
+        read(tmp_path, rest)
+
+
 @pytest.mark.parametrize(
     "service",
     [

@@ -55,6 +55,13 @@ def test_copy_follows_docker(context: Path, copy: str, targets: dict[str, str]) 
     assert {target: str(context / source) for target, source in targets.items()}.items() <= files.items()
 
 
+@pytest.mark.parametrize("leads_to", ["/etc/passwd", "/nowhere", "x.csv", "/etc"])
+def test_links_are_not_followed(context: Path, leads_to: str) -> None:
+    (context / "data/link").symlink_to(leads_to)
+    with pytest.raises(NeedsImage, match="Dockerfile:3: COPY data, which holds the link or device link"):
+        read(context, "FROM debian\nWORKDIR /app\nCOPY data .\n")
+
+
 @pytest.mark.parametrize(
     ("line", "said"),
     [

@@ -65,6 +65,7 @@ def test_every_field_lands_in_the_task(make_task: MakeTask) -> None:
         ('memory = "2G"\nstorage = "10G"', 2048, 10240),
         ('memory = "512M"\nstorage = "1.5 GiB"', 512, 1536),
         ('memory = "2G"\nmemory_mb = 300', 300, 512),
+        ("memory_mb = 0.5\nstorage_mb = 0.5", 1, 1),
     ],
 )
 def test_sizes_are_read_in_both_forms(make_task: MakeTask, table: str, memory: int, disk: int) -> None:
@@ -168,6 +169,9 @@ def test_a_missing_file_is_named(make_task: MakeTask, part: str) -> None:
         ("[metadata]\nmax_steps = true", "max_steps must be a number above 0, got True"),
         ("[environment]\nnetwork_mode = 'some'", "network_mode must be no-network, public or allowlist, got 'some'"),
         ("[environment.env]\nKEY = 3", r"\[environment.env\] KEY must be a plain string"),
+        ("[environment.env]\n'A=B' = 'x'", "no variable can have such a name"),
+        ("[environment.env]\n'' = 'x'", "no variable can have such a name"),
+        ('[environment.env]\nKEY = "\\u0000"', "no variable can have such a name, or a NUL byte"),
         ("[environment.env]\nKEY = '${HOME}'", "host variables are never passed in"),
         ("[verifier.env]\nKEY = '${HOME}'", r"\[verifier.env\] KEY: \$\{HOME\} has no value"),
         ("[environment]\nmemory = '2 apples'", 'memory must be a size such as "512M"'),

@@ -7,6 +7,7 @@ import pytest
 from claw_envs.terminal.formats.parsers import PARSERS, Counts, ctrf_counts, parse, pytest_counts
 
 HEAD = "==== short test summary info ====\n"
+CUT = "\n[... 12 bytes of output omitted ...]\n"
 SWEBENCH = "SWEBench results starts here\n{}\nSWEBench results ends here\n"
 SWEPERF = "SWE-Perf results starts here\n{}\nSWE-Perf results ends here\n"
 MLEBENCH = "MLEBench results starts here\n{}\nMLEBench results ends here\n"
@@ -34,6 +35,7 @@ MLEBENCH = "MLEBench results starts here\n{}\nMLEBench results ends here\n"
         ("swelancer", "SWE Lancer success", {"swelancer_task": True}),
         ("swelancer", "swe lancer FAILURE", {"swelancer_task": False}),
         ("swelancer", "user_tool run completed", {"swelancer_task": True}),
+        ("pytest", f"much{CUT}{HEAD}PASSED t.py::a\n", {"t.py::a": True}),
     ],
 )  # fmt: skip
 def test_results_are_read(parser: str, log: str, results: dict[str, bool]) -> None:
@@ -52,6 +54,8 @@ def test_results_are_read(parser: str, log: str, results: dict[str, bool]) -> No
         ("swebench", "SWEBench results ends here\nPASSED\nSWEBench results starts here"),
         ("sweperf", SWEBENCH.format("PASSED")),
         ("mlebench", "ALL TESTS PASSED"),
+        ("pytest", f"{HEAD}PASSED t.py::a\n{CUT}PASSED t.py::z\n"),
+        ("swebench", f"SWEBench results starts here\n{CUT}PASSED\nSWEBench results ends here"),
     ],
 )
 def test_a_log_without_results_is_no_verdict(parser: str, log: str) -> None:

@@ -53,6 +53,7 @@ def test_a_number_is_the_verdict(name: str, data: bytes, rewards: dict[str, floa
         ("reward.json", b"[" * 100_000, "not JSON"),
         ("reward.json", b"NaN", "not JSON"),
         ("reward.json", b"1e999", "not"),
+        ("reward.json", b"1" + b"0" * 400, "not a finite number"),
         ("reward.json", b"true", "not a finite number"),
         ("reward.json", b'"1"', "not a finite number"),
         ("reward.json", b"[1]", "not a finite number"),

@@ -20,6 +20,7 @@ import sys
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 from types import TracebackType
@@ -145,23 +146,29 @@ class Server:
 
 def pss(containers: list[str]) -> tuple[int | None, int]:
     """Proportional set size in bytes of this process, its descendants and `containers`, and how many these are."""
+    pattern = re.compile("|".join(containers).encode()) if containers else None
+    parents: dict[int, int] = {}
     ours = {os.getpid()}
-    total: int | None = 0
-    named = re.compile("|".join(containers).encode()) if containers else None
-    for pid in sorted(int(entry.name) for entry in Path("/proc").iterdir() if entry.name.isdigit()):
-        try:
-            place = Path(f"/proc/{pid}")
-            parent = int(place.joinpath("stat").read_text().rpartition(")")[2].split()[1])
-            text = place.joinpath("cgroup").read_bytes() + place.joinpath("cmdline").read_bytes() if named else b""
-            if pid in ours or parent in ours or (named and named.search(text)):
-                ours.add(pid)
-                found = re.search(r"^Pss: +(\d+) kB", place.joinpath("smaps_rollup").read_text(), re.MULTILINE)
-                total = None if total is None else total + 1024 * int(found[1] if found else 0)
-        except PermissionError:
-            total = None
-        except (FileNotFoundError, ProcessLookupError):
-            continue  # it has ended
-    return total, len(ours)
+    for entry in Path("/proc").iterdir():
+        if not entry.name.isdigit():
+            continue
+        with suppress(FileNotFoundError, ProcessLookupError):  # it has ended
+            parents[int(entry.name)] = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+            if pattern and pattern.search((entry / "cgroup").read_bytes() + (entry / "cmdline").read_bytes()):
+                ours.add(int(entry.name))
+    while more := {pid for pid, parent in parents.items() if parent in ours} - ours:
+        ours |= more
+    try:
+        return sum(map(_pss, ours)), len(ours)
+    except PermissionError:
+        return None, len(ours)
+
+
+def _pss(pid: int) -> int:
+    with suppress(FileNotFoundError, ProcessLookupError):
+        found = re.search(r"^Pss: +(\d+) kB", Path(f"/proc/{pid}/smaps_rollup").read_text(), re.MULTILINE)
+        return 1024 * int(found[1]) if found else 0
+    return 0
 
 
 def versions(packages: list[str]) -> dict[str, str]:

@@ -17,7 +17,7 @@ from swerex.runtime.abstract import BashAction, CreateBashSessionRequest
 
 PACKAGES = ["swe-rex"]
 _PATIENT = 60.0
-"""Seconds for a session to come up, in place of 1, which many at once do not reach on a few cores."""
+"""Seconds for a session to come up, in place of 1: a slow start is to be measured, not refused."""
 
 
 def make(kind: str, settings: dict[str, Any]) -> Any:

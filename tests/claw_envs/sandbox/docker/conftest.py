@@ -1,7 +1,6 @@
 """The container engine of this machine; tests that need one are skipped where none answers, or it lacks the image."""
 
 import asyncio
-import os
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
@@ -77,7 +76,7 @@ def as_user(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def swaps(engine: Engine) -> None:
     """For tests of what needs root on the engine's host."""
-    if not create.swaps_root(engine) or os.environ.get("DOCKER_HOST"):
+    if not create.swaps_root(engine):
         pytest.skip("needs root on the engine's host")
 
 

@@ -13,7 +13,7 @@ from claw_envs.sandbox.base import ExecResult
 from claw_envs.sandbox.docker.backend import DockerSandbox
 from claw_envs.sandbox.docker.engine import Engine
 from claw_envs.sandbox.docker.labels import EXPIRES, OWNER, abandoned
-from claw_envs.sandbox.docker.root import _helper
+from claw_envs.sandbox.docker.root import helper
 from claw_envs.sandbox.namespace.host import TOOL_PATH
 
 Runner = Callable[..., Any]
@@ -336,6 +336,6 @@ def test_the_helper_is_out_of_a_terminals_reach(in_container: Runner, swaps: Non
     """A terminal sends Ctrl-C to all of its processes; the helper must live to the owner's end."""
 
     async def body(sandbox: DockerSandbox) -> None:
-        assert os.getsid(_helper()._process.pid) != os.getsid(0)
+        assert os.getsid(helper()._process.pid) != os.getsid(0)
 
     in_container(body)

@@ -2,6 +2,8 @@ import asyncio
 import os
 import signal
 import socket
+import tempfile
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,7 @@ from claw_envs.core.errors import InfrastructureError, UserError
 from claw_envs.core.task import SandboxSpec
 from claw_envs.sandbox import make_sandbox
 from claw_envs.sandbox.base import ExecResult
-from claw_envs.sandbox.namespace import host
+from claw_envs.sandbox.namespace import backend, holder, host
 from claw_envs.sandbox.namespace.backend import NamespaceSandbox
 
 Runner = Callable[..., Any]
@@ -221,6 +223,16 @@ def test_a_dead_sandbox_is_an_infrastructure_error_everywhere(in_sandbox: Runner
     in_sandbox(body)
 
 
+def test_a_directory_that_somebody_tidied_up_is_an_infrastructure_error(in_sandbox: Runner) -> None:
+    async def body(sandbox: NamespaceSandbox) -> None:
+        assert sandbox._state is not None
+        (sandbox._state.path / "label.json").unlink()
+        with pytest.raises(InfrastructureError, match="lost its directory"):
+            await sandbox.reset()
+
+    in_sandbox(body)
+
+
 def test_use_before_start_and_after_close_is_an_infrastructure_error() -> None:
     async def body() -> None:
         sandbox = make_sandbox(SandboxSpec())
@@ -297,6 +309,38 @@ def test_granted_network_is_the_hosts(in_sandbox: Runner) -> None:
         port = server.getsockname()[1]
         assert in_sandbox(body, network="full").exit_code == 0
         assert in_sandbox(body, network="none").exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("said", "error"),
+    [
+        ("fork failed: Resource temporarily unavailable", InfrastructureError),
+        ("fork failed: Cannot allocate memory", InfrastructureError),
+        ("unshare failed: Operation not permitted", UserError),
+    ],
+)
+def test_a_machine_without_room_is_not_the_users_mistake(
+    monkeypatch: pytest.MonkeyPatch, said: str, error: type[Exception]
+) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        unshare = Path(folder, "unshare")
+        unshare.write_text(f"#!/bin/sh\necho 'unshare: {said}'\nexit 1\n")
+        unshare.chmod(0o755)
+        monkeypatch.setattr(holder, "tools", lambda: host.tools() | {"unshare": str(unshare)})
+        with pytest.raises(error, match=said):
+            asyncio.run(NamespaceSandbox(SandboxSpec()).start())
+
+
+def test_what_may_block_does_not_hold_up_the_event_loop(monkeypatch: pytest.MonkeyPatch, in_sandbox: Runner) -> None:
+    threads: list[int] = []
+    monkeypatch.setattr(backend, "sweep_once", lambda: threads.append(threading.get_ident()))
+
+    async def body(sandbox: NamespaceSandbox) -> None:
+        assert threads
+        assert threading.get_ident() not in threads
+
+    in_sandbox(body)
 
 
 def test_an_old_bubblewrap_is_the_users_to_upgrade(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
