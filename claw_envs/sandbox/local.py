@@ -16,7 +16,7 @@ from claw_envs.core.errors import InfrastructureError, UserError
 from claw_envs.core.task import SandboxSpec
 from claw_envs.sandbox.base import ExecResult
 from claw_envs.sandbox.namespace.host import TOOL_PATH
-from claw_envs.sandbox.process.child import Child, communicate, start_time
+from claw_envs.sandbox.process.child import Child, communicate, start_time, to_the_end
 from claw_envs.sandbox.process.link import child_link
 from claw_envs.sandbox.process.output import Capture
 from claw_envs.sandbox.process.shell import BashShell
@@ -182,6 +182,9 @@ class LocalSandbox:
 
     async def close(self) -> None:
         """See `Sandbox.close`."""
+        await to_the_end(self._close())
+
+    async def _close(self) -> None:
         await self.stop_agent()
         if self._directory is not None:
             shutil.rmtree(self._directory, ignore_errors=True)

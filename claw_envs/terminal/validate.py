@@ -9,7 +9,7 @@ import msgspec
 
 from claw_envs.core.errors import InfrastructureError, UserError
 from claw_envs.core.loop import run_sync
-from claw_envs.core.task import Task
+from claw_envs.core.task import SandboxSpec, Task
 from claw_envs.sandbox import make_sandbox
 from claw_envs.terminal.formats.solution import solve
 from claw_envs.terminal.loader import survey
@@ -60,7 +60,7 @@ def validate_tasks(
         network: `none` or `full`, instead of every task's own.
 
     Raises:
-        UserError: if there is no task at all, `parallel` is below 1, or there is no such network.
+        UserError: if there is no task at all, `parallel` is below 1, or there is no such network or backend.
     """
     if network not in (None, "none", "full"):
         raise UserError(f"network must be none or full, got {network!r}")
@@ -75,6 +75,7 @@ async def validate(tasks: Sequence[Task], backend: str = "namespace", *, paralle
     """Run solution and no-op of every task in real sandboxes; one report a task, in order."""
     if parallel < 1:
         raise UserError(f"parallel must be at least 1, got {parallel}")
+    make_sandbox(SandboxSpec(), backend)  # what is wrong with all of them is said once
     slots = asyncio.Semaphore(parallel)
 
     async def one(task: Task) -> Report:

@@ -77,7 +77,8 @@ def test_nothing_of_the_hosts_is_mounted(agent: Any, tmp_path: Path) -> None:
     assert found["HostConfig"]["IpcMode"] == "private"
     assert not found["HostConfig"]["Devices"]
     (tmp_path / "secret").write_text("secret")
-    assert agent(f"cat {tmp_path}/secret /proc/1/root{tmp_path}/secret").output.count("No such file") == 2
+    for path in (f"{tmp_path}/secret", f"/proc/1/root{tmp_path}/secret"):
+        assert agent(f"cat {path}").exit_code != 0
     if agent.sandbox._container.root is not None:
         assert "/var/lib/docker" not in agent("cat /proc/mounts /proc/self/mountinfo").output
 

@@ -1,6 +1,7 @@
 """Links to a bash, and terminals, over the attached exec of a container.
 
-An interactive bash complains, into the output, about a stderr that is no terminal; so it starts without one.
+An interactive bash complains about a stderr that is no terminal: at its start into nowhere, later into the output, out
+of which that is taken.
 """
 
 import asyncio
@@ -9,6 +10,7 @@ import signal
 
 from claw_envs.core.errors import InfrastructureError
 from claw_envs.sandbox.docker.container import Container
+from claw_envs.sandbox.docker.hush import Hush
 from claw_envs.sandbox.docker.stream import Command, Sink, Stream
 from claw_envs.sandbox.process.child import first_of
 from claw_envs.sandbox.process.link import Connect, Link
@@ -23,8 +25,8 @@ class ExecLink:
 
     control = 1
 
-    def __init__(self, container: Container, stream: Stream) -> None:
-        self._container, self._stream = container, stream
+    def __init__(self, container: Container, stream: Stream, output: Hush) -> None:
+        self._container, self._stream, self._output = container, stream, output
         self.mark = f"\\000{stream.mark} "
         self.gone: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self.exit_code: int | None = None
@@ -36,6 +38,7 @@ class ExecLink:
 
     def settle(self) -> None:
         """See `Link.settle`."""
+        self._output.settle()
 
     async def interrupt(self, means: signal.Signals, *, since: float) -> None:
         """See `Link.interrupt`."""
@@ -48,6 +51,7 @@ class ExecLink:
             code = self._stream.ended.result()
             self.exit_code = code if code is not None and code <= 128 else None
         await self._container.kill(self._stream)
+        self.settle()
         self._lost()
 
     def _lost(self) -> None:
@@ -61,8 +65,9 @@ def exec_link(container: Container, *, user: str, env: dict[str, str], cwd: str)
     async def connect(argv: list[str], output: Sink, reports: Sink) -> Link:
         argv = ["/bin/sh", "-c", _QUIETLY, "sh", *argv]
         command = Command(argv, user=user, env=env, cwd=cwd, strict=False, joined=False)
-        stream = await container.open(command, stdout=output, stderr=reports, message=reports)
-        return ExecLink(container, stream)
+        hush = Hush(output)
+        stream = await container.open(command, stdout=hush.feed, stderr=reports, message=reports)
+        return ExecLink(container, stream, hush)
 
     return connect
 

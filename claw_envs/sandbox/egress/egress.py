@@ -45,7 +45,8 @@ class Egress:
 
     env = dict.fromkeys(("http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"), _URL)
     env |= {"no_proxy": _LOCAL, "NO_PROXY": _LOCAL}
-    """Variables by which programs in the sandbox find the proxy."""
+    """Variables by which programs in the sandbox find the proxy. `localhost` is the sandbox's own to them: a service on
+    this machine's loopback that the list allows is reached with the proxy named by hand, or by another name."""
 
     def __init__(self, hosts: tuple[str, ...]) -> None:
         self._rules = Rules(hosts)

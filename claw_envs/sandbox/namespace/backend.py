@@ -27,7 +27,7 @@ from claw_envs.sandbox.namespace.overlay import Layers
 from claw_envs.sandbox.namespace.root import Root, find_root
 from claw_envs.sandbox.namespace.state import State
 from claw_envs.sandbox.namespace.sweep import sweep_once
-from claw_envs.sandbox.process.child import Child, communicate
+from claw_envs.sandbox.process.child import Child, communicate, to_the_end
 from claw_envs.sandbox.process.files import GET, NOT_A_FILE, NOT_FOUND, PUT, UNPACK, archive
 from claw_envs.sandbox.process.link import child_link
 from claw_envs.sandbox.process.output import Capture
@@ -276,6 +276,9 @@ class NamespaceSandbox:
 
     async def close(self) -> None:
         """See `Sandbox.close`."""
+        await to_the_end(self._close())
+
+    async def _close(self) -> None:
         await self._holder.close()
         await self._close_shells()
         if self._egress is not None:

@@ -12,13 +12,14 @@ import itertools
 import os
 import signal
 import subprocess
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from pathlib import Path
 from typing import Any
 
 from claw_envs.core.errors import InfrastructureError
 
 READ_SIZE = 1 << 16
+_CLEAN_UP_TIMEOUT = 30.0
 
 
 def _interruptible(argv: list[str]) -> list[str]:
@@ -181,6 +182,16 @@ def drain(fd: int, sink: Callable[[bytes], None], *, most: int = 1 << 22) -> Non
 async def first_of(*futures: asyncio.Future[Any], timeout: float | None = None) -> None:
     """Wait until one of `futures` is done, or the time is over; none is cancelled."""
     await asyncio.wait(futures, timeout=timeout, return_when=asyncio.FIRST_COMPLETED)
+
+
+async def to_the_end(work: Coroutine[Any, Any, None]) -> None:
+    """Do `work` whole, also where the caller is cancelled, who then waits for it: half a clean-up is a leak."""
+    task = asyncio.ensure_future(work)
+    try:
+        await asyncio.shield(task)
+    except asyncio.CancelledError:
+        await asyncio.wait([task], timeout=_CLEAN_UP_TIMEOUT)
+        raise
 
 
 async def _writable(fd: int) -> None:

@@ -113,3 +113,9 @@ def test_the_network_can_be_chosen_for_all(make_task: MakeTask) -> None:
 def test_parallel_must_be_at_least_one(make_task: MakeTask) -> None:
     with pytest.raises(UserError, match="parallel"):
         validate_tasks(str(make_task()), parallel=0)
+
+
+def test_a_backend_that_is_none_is_said_once(make_task: MakeTask) -> None:
+    folder = make_task()
+    with pytest.raises(UserError, match="no sandbox backend `dokcer`"):
+        validate_tasks(str(folder), backend="dokcer")

@@ -233,6 +233,24 @@ def test_a_directory_that_somebody_tidied_up_is_an_infrastructure_error(in_sandb
     in_sandbox(body)
 
 
+def test_a_cancelled_close_leaves_nothing_either(in_sandbox: Runner) -> None:
+    async def body(sandbox: NamespaceSandbox) -> None:
+        assert sandbox._state is not None
+        path = sandbox._state.path
+        opened = set(os.listdir("/proc/self/fd"))
+        await sandbox.shell()
+        closing = asyncio.ensure_future(sandbox.close())
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        closing.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await closing
+        assert not path.exists()
+        assert set(os.listdir("/proc/self/fd")) < opened
+
+    in_sandbox(body)
+
+
 def test_use_before_start_and_after_close_is_an_infrastructure_error() -> None:
     async def body() -> None:
         sandbox = make_sandbox(SandboxSpec())
