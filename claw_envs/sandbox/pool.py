@@ -82,7 +82,8 @@ class SandboxPool:
         """
         kind = _kind(spec, backend)
         while not self._closed:
-            task = self._take(kind) or self._spawn(_start(spec, backend))
+            parked = self._take(kind)
+            task = parked or self._spawn(_start(spec, backend))
             self._awaited.add(task)
             try:
                 ready = await self._ready(kind, task)
@@ -91,6 +92,8 @@ class SandboxPool:
             if ready is not None and not self._closed:
                 self._leased[ready.sandbox] = (kind, ready.shell)
                 return ready.sandbox
+            if parked is None and not self._closed:
+                raise InfrastructureError("a sandbox that was just started does not answer")
         raise InfrastructureError("the pool of sandboxes is closed")
 
     async def _ready(self, kind: _Kind, task: _Task) -> _Ready | None:

@@ -62,9 +62,16 @@ def survey(source: str | None = None) -> Survey:
     """All tasks of `source` that can be loaded, and why the others cannot.
 
     Raises:
-        UserError: if there is none of either.
+        UserError: if there is none of either, or the source cannot be read.
     """
     root = builtin("terminal") if source is None else Path(os.path.expanduser(source))
+    try:
+        return _survey(root)
+    except OSError as error:
+        raise UserError(f"{source}: cannot be read: {error}") from None
+
+
+def _survey(root: Path) -> Survey:
     if root.suffix == ".jsonl" and root.is_file():
         return _rows(root)
     if not root.is_dir():
@@ -106,7 +113,7 @@ def _read(readers: list[tuple[str, Callable[[], Task]]]) -> Survey:
     for name, read in readers:
         try:
             task = read()
-        except UserError as error:
+        except (UserError, OSError) as error:
             faults.append(Fault(name, str(error)))
             continue
         if task.id in tasks:

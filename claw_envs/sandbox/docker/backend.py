@@ -12,6 +12,7 @@ Does not isolate: the kernel itself, and time. An image that names volumes gets 
 
 import asyncio
 import errno
+import functools
 import logging
 import os
 import posixpath
@@ -115,7 +116,7 @@ class DockerSandbox:
                 )
                 return
             except SwapError as error:
-                _log.warning("no limit on disk, and slow resets: %s", error)
+                _warn(str(error))
         argv = ["/bin/sh", "-c", _MAKE_WORKDIR, "sh", self.workdir, f"{account.uid}:{account.gid}"]
         await self._check_done("the working directory", argv, timeout=_FILE_TIMEOUT)
 
@@ -270,6 +271,12 @@ class DockerSandbox:
     async def close(self) -> None:
         """See `Sandbox.close`."""
         await self._stop()
+
+
+@functools.cache
+def _warn(reason: str) -> None:
+    """Say it once."""
+    _log.warning("no limit on disk, and slow resets: %s", reason)
 
 
 def _check_arguments(argv: list[str]) -> None:

@@ -1,10 +1,10 @@
 """The read-only root that sandboxes without an image share: the host's programs, and little else of the host.
 
 Only `/usr`, `/bin`, `/lib*` and `/sbin` are the host's own, bound read-only: mount points, so that nobody inside can
-move them away. So is `/etc`, a copy of the entries that programs need, with made-up accounts: through its loader,
-Python and alternatives files an agent could otherwise put code into the verifier's programs. `/home`, `/root`, `/tmp`,
-`/run`, `/var`, `/opt`, `/srv`, `/mnt` and `/sys` are empty. Not covered: secrets that a host keeps in a world-readable
-file below /usr.
+move them away. So is `/etc`, a copy of the entries that programs need, with made-up accounts, and the host's own
+`alternatives`: through its loader, Python and alternatives files an agent could otherwise put code into the verifier's
+programs. `/home`, `/root`, `/tmp`, `/run`, `/var`, `/opt`, `/srv`, `/mnt` and `/sys` are empty. Not covered: secrets
+that a host keeps in a world-readable file below /usr.
 """
 
 import functools
@@ -17,7 +17,7 @@ from claw_envs.sandbox.namespace.host import AGENT_UID, Identity
 
 HOST_TREES = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 ETC = (
-    "alternatives", "bash.bashrc", "debian_version", "inputrc", "ld.so.cache", "ld.so.conf", "ld.so.conf.d",
+    "bash.bashrc", "debian_version", "inputrc", "ld.so.cache", "ld.so.conf", "ld.so.conf.d",
     "localtime", "magic", "magic.mime", "mime.types", "nsswitch.conf", "os-release", "perl", "profile", "protocols",
     "python3", "python3.11", "python3.12", "python3.13", "resolv.conf", "rpc", "services", "shells",
     "ssl/certs/ca-certificates.crt", "ssl/openssl.cnf", "pki/tls/certs/ca-bundle.crt", "terminfo", "timezone",
@@ -46,7 +46,7 @@ def build_base(target: Path, *, identity: Identity) -> None:
 
 
 def _build_etc(etc: Path) -> None:
-    etc.mkdir()
+    (etc / "alternatives").mkdir(parents=True)
     for name in ETC:
         source, copy = Path("/etc") / name, etc / name
         copy.parent.mkdir(parents=True, exist_ok=True)

@@ -83,6 +83,7 @@ def _mounts(layers: Layers, *, user: str, network: bool) -> list[str]:
         for tree in host_binds():
             line += ["--ro-bind", tree, tree]
         line += ["--ro-bind", str(layers.base / "etc"), "/etc"]
+        line += ["--ro-bind-try", "/etc/alternatives", "/etc/alternatives"]
         for path in masked():
             line += ["--size", "4096", "--perms", "0555", "--tmpfs", path, "--remount-ro", path]
     elif network and layers.can_bind_resolver:

@@ -222,6 +222,21 @@ def test_starts_that_failed_are_neither_counted_nor_left_in_the_way(fakes: list[
     _run(body)
 
 
+def test_a_new_one_that_does_not_answer_is_not_replaced_for_ever(
+    fakes: list[Fake], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def run(self: FakeShell, command: str, *, timeout: float) -> ExecResult:
+        raise InfrastructureError("gone")
+
+    async def body(pool: SandboxPool) -> None:
+        with pytest.raises(InfrastructureError, match="does not answer"):
+            await pool.lease(A)
+
+    monkeypatch.setattr(FakeShell, "run", run)
+    _run(body)
+    assert len(fakes) == 1
+
+
 def test_what_a_cancelled_lease_waited_for_is_parked(fakes: list[Fake]) -> None:
     async def body(pool: SandboxPool) -> None:
         Fake.gate = asyncio.Event()

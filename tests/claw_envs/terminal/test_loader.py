@@ -61,6 +61,11 @@ def test_where_none_is_good_the_first_reason_is_given(make_task: MakeTask) -> No
         load(str(root))
 
 
+def test_a_source_that_cannot_be_read_is_said() -> None:
+    with pytest.raises(UserError, match=r"cannot be read: .*File name too long"):
+        load("x" * 5000)
+
+
 def test_nothing_there_is_said(tmp_path: Path) -> None:
     for name in ("nowhere", "nowhere.jsonl"):
         with pytest.raises(UserError, match="no such folder"):

@@ -83,6 +83,7 @@ def test_one_folder_may_serve_several_rows(tmp_path: Path, make_task: MakeTask) 
         ('{"task_path": 3}', "line 1: task_path must be text, got 3"),
         ('{"task_path": "nowhere"}', "nowhere: no task there"),
         ('{"task_path": "~nobody-of-that-name/x"}', "no task there"),
+        (json.dumps({"task_path": "x" * 5000}), "File name too long"),
         ('{"task_id": "nowhere"}', "nowhere: no task there"),
         ('{"id": "sample", "max_steps": -1}', "line 1: max_steps must be a number above 0, got -1"),
         ('{"id": "sample", "instruction": 3}', "line 1: instruction must be text"),
