@@ -2,7 +2,8 @@
 
 For trusted commands where no other backend runs. Absolute paths are the host's own; `spec.files` and `put` with an
 absolute target go below the temporary directory, which is also where commands start; reset copies the seed back.
-No limits but the output's, no users, and stopping the agent stops what its shells and commands started.
+No limits but the output's, no users, and stopping the agent stops what its shells and commands started. Not covered:
+verifying, which writes to places that here are the host's.
 """
 
 import os
@@ -100,8 +101,17 @@ class LocalSandbox:
         user: str = "agent",
         stdin: bytes = b"",
     ) -> ExecResult:
-        """See `Sandbox.exec`. Both users are you."""
+        """See `Sandbox.exec`. Both users would be you, so there is no verifier.
+
+        Raises:
+            UserError: if the verifier is to run.
+        """
         self._check()
+        if user == "verifier":
+            raise UserError(
+                "the local sandbox cannot verify: tests would replace /tests and /logs/verifier of this machine; "
+                "use the namespace or docker sandbox"
+            )
         place = self._inside(cwd or self.workdir)
         capture = Capture(self.spec.output_bytes)
         code = await communicate(

@@ -32,6 +32,7 @@ from claw_envs.sandbox.docker.root import Root, SwapError
 from claw_envs.sandbox.docker.stream import Command
 from claw_envs.sandbox.docker.sweep import sweep_once
 from claw_envs.sandbox.egress import Egress
+from claw_envs.sandbox.process.child import to_the_end
 from claw_envs.sandbox.process.files import GET, NOT_A_FILE, NOT_FOUND, PUT, UNPACK, archive
 from claw_envs.sandbox.process.output import Capture
 from claw_envs.sandbox.process.shell import BashShell
@@ -270,7 +271,7 @@ class DockerSandbox:
 
     async def close(self) -> None:
         """See `Sandbox.close`."""
-        await self._stop()
+        await to_the_end(self._stop())
 
 
 @functools.cache

@@ -23,6 +23,8 @@ from claw_envs.sandbox.process.child import children, descendants, first_of, int
 ROOT = "0:0"
 _BEGIN_TIMEOUT = 30.0
 _KILL_TIMEOUT = 20.0
+_LAST_WORDS = 2.0
+"""Seconds that the stream of a killed command gets to end; an engine that still has input for it never ends it."""
 _TREE = (
     'tree() { for child in $(cat /proc/"$1"/task/*/children 2>/dev/null); do echo "$child"; tree "$child"; done; }; '
 )
@@ -163,7 +165,7 @@ class Container:
                     pid = await self._pid(stream)
                     for process in [*descendants(pid), pid]:
                         send_signal(process, signal.SIGKILL)
-                await first_of(stream.closed, timeout=_KILL_TIMEOUT)
+                await first_of(stream.closed, timeout=_LAST_WORDS)
         await stream.close()
 
     async def _pid(self, stream: Stream) -> int:

@@ -6,8 +6,10 @@ files and core dumps. The first process does nothing but collect what its childr
 """
 
 import atexit
+import contextlib
 import os
 import secrets
+import time
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +25,13 @@ OVERHEAD_PIDS = 16
 _LOOP = "exec 3<> <(:); while :; do read -r -u 3; done"
 _GUARD = (
     'setpriv --ruid=65534 true 2>/dev/null && exec setpriv --ruid=65534 /bin/bash --norc --noprofile -p -c "$0"; '
-    'eval "$0"'
+    'exec /bin/bash --norc --noprofile -c "$0"'
 )
 _FIRST = ["/bin/bash", "--norc", "--noprofile", "-c", _GUARD, _LOOP]
 """Waits for ever; bash collects whatever process ends as its child. With a real user id other than the effective one it
 cannot be traced, nor its memory written, by an agent that is root too: it alone survives when the agent is stopped."""
+_SETTLE_TIMEOUT = 10.0
+_SETTLE_INTERVAL = 0.005
 _held: dict[str, Engine] = {}
 """Containers of this process by name."""
 _left: list[Container] = []
@@ -72,11 +76,28 @@ async def create(engine: Engine, image: str, spec: SandboxSpec) -> Container:
                 ) from error
             raise
         found = await engine.call(engine.api.inspect_container, name)
-        container.host_pid = _host_pid(found["Id"], found["State"]["Pid"])
+        pid = _host_pid(found["Id"], found["State"]["Pid"])
+        if pid is not None and await engine.call(_settles, pid):
+            container.host_pid = pid
         return container
     except BaseException:
         await discard(container)
         raise
+
+
+def _settles(pid: int) -> bool:
+    """Wait until a container's first process is the one that stays, which the engine does not tell; whether it is."""
+    end = time.monotonic() + _SETTLE_TIMEOUT
+    with contextlib.suppress(OSError):  # the container has ended
+        while time.monotonic() < end:  # a runtime may hide its processes
+            if _is_loop(Path(f"/proc/{pid}/cmdline").read_bytes()):
+                return True
+            time.sleep(_SETTLE_INTERVAL)
+    return False
+
+
+def _is_loop(command: bytes) -> bool:
+    return command.startswith(_FIRST[0].encode() + b"\0") and _GUARD.encode() not in command
 
 
 async def discard(container: Container) -> None:

@@ -106,3 +106,12 @@ def test_a_start_that_fails_leaves_nothing(
     with pytest.raises((InfrastructureError, UserError)):
         _with_local(body, **spec)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_no_verifier_runs_on_the_host(tmp_path: Path) -> None:
+    async def body(sandbox: Sandbox) -> None:
+        with pytest.raises(UserError, match="cannot verify"):
+            await sandbox.exec(["/bin/touch", str(tmp_path / "made")], timeout=30, user="verifier")
+
+    _with_local(body)
+    assert not list(tmp_path.iterdir())

@@ -11,6 +11,7 @@ from claw_envs.core.errors import InfrastructureError, UserError
 from claw_envs.core.task import SandboxSpec
 from claw_envs.sandbox.base import ExecResult
 from claw_envs.sandbox.docker.backend import DockerSandbox
+from claw_envs.sandbox.docker.create import swaps_root
 from claw_envs.sandbox.docker.engine import Engine
 from claw_envs.sandbox.docker.labels import EXPIRES, OWNER, abandoned
 from claw_envs.sandbox.docker.root import helper
@@ -285,11 +286,27 @@ def test_a_cancelled_use_leaves_the_sandbox_usable(in_container: Runner) -> None
     assert in_container(body) == ["/app\n1\n"] * 4  # the first process is one
 
 
+def test_a_close_that_is_cancelled_leaves_nothing(engine: Engine, ours: Callable[[], list[str]]) -> None:
+    async def main() -> None:
+        sandbox = DockerSandbox(SandboxSpec())
+        await sandbox.start()
+        await sandbox.shell()
+        closing = asyncio.ensure_future(sandbox.close())
+        await asyncio.sleep(0)
+        closing.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await closing
+
+    asyncio.run(main())
+    assert ours() == []
+
+
 def test_many_at_once_leave_nothing(engine: Engine, ours: Callable[[], list[str]]) -> None:
     async def one(index: int) -> str:
         sandbox = DockerSandbox(SandboxSpec())
         await sandbox.start()
         try:
+            assert sandbox.resets_in_place == swaps_root(engine)
             shell = await sandbox.shell()
             await shell.run(f"echo {index} > f; sleep 1000 &", timeout=60)
             return (await shell.run("cat f", timeout=60)).output
@@ -297,9 +314,9 @@ def test_many_at_once_leave_nothing(engine: Engine, ours: Callable[[], list[str]
             await sandbox.close()
 
     async def main() -> list[str]:
-        return await asyncio.gather(*(one(index) for index in range(6)))
+        return await asyncio.gather(*(one(index) for index in range(24)))
 
-    assert asyncio.run(main()) == [f"{index}\n" for index in range(6)]
+    assert asyncio.run(main()) == [f"{index}\n" for index in range(24)]
     assert ours() == []
 
 
