@@ -231,13 +231,11 @@ def export_images(
     name: Annotated[str | None, typer.Option(help="Call the one image so [default: its own name].")] = None,
 ) -> None:
     """Turn images into cached root file systems; a Dockerfile is built first."""
-    from claw_envs.core.tasksets import load_tasks
-    from claw_envs.sandbox.images.export import export, needed_by
+    from claw_envs.sandbox.images.export import export, wanted_by
 
     wanted: list[str] = []
     for source in sources:
-        of_tasks = Path(source).is_dir() and not (Path(source) / "Dockerfile").is_file()
-        needed = needed_by(load_tasks("terminal", source)) if of_tasks else [source]
+        needed = wanted_by(source)
         wanted += needed
         if not needed:
             typer.echo(f"{source}: its tasks run on the host's own system, no image is needed")
@@ -250,23 +248,29 @@ def export_images(
 
 @images.command("list")
 def list_images() -> None:
-    """List exported images: name, day of the export, digest."""
+    """List exported images; of a built one also the folder that it was built from."""
     from claw_envs.sandbox.images.store import names, root_of
 
+    typer.echo(f"{'name':<50} {'exported':<10} {'digest':<19} folder")
     for name in names():
         if image := root_of(name):
-            typer.echo(f"{name:<50} {time.strftime('%Y-%m-%d', time.gmtime(image.created))} {image.digest[:19]}")
+            day = time.strftime("%Y-%m-%d", time.gmtime(image.created))
+            typer.echo(f"{name:<50} {day} {image.digest[:19]:<19} {image.folder}".rstrip())
 
 
 @images.command("remove")
 def remove_images(
-    names: Annotated[list[str], typer.Argument(metavar="NAME...", help="As `claw images list` shows them.")],
+    sources: Annotated[
+        list[str], typer.Argument(metavar="NAME...", help="As `claw images list` shows it, or a path as for export.")
+    ],
 ) -> None:
     """Remove exported images."""
+    from claw_envs.sandbox.images.export import exported_by
     from claw_envs.sandbox.images.store import remove
 
-    for name in names:
+    for name in dict.fromkeys(name for source in sources for name in exported_by(source)):
         remove(name)
+        typer.echo(f"removed {name}")
 
 
 sandbox = typer.Typer(help="Sandboxes on this machine.", rich_markup_mode=None)
@@ -275,13 +279,13 @@ app.add_typer(sandbox, name="sandbox")
 
 @sandbox.command("list")
 def list_sandboxes() -> None:
-    """List the sandboxes that run: backend, owner's pid, age, processes."""
-    from claw_envs.sandbox.prune import living
+    """List the sandboxes that run, and what prune removes (dead, expired): owner's pid, age, processes."""
+    from claw_envs.sandbox.prune import listed
 
-    typer.echo(f"{'backend':<10} {'owner':>8} {'seconds':>8} {'processes':>9}  name")
-    for row in living():
-        note = " (expired)" if row.expired else ""
-        typer.echo(f"{row.backend:<10} {row.owner:>8} {row.age:>8.0f} {row.processes:>9}  {row.name}{note}")
+    typer.echo(f"{'backend':<10} {'owner':>8} {'seconds':>8} {'processes':>9} {'state':<7}  name")
+    for row in listed():
+        processes = "-" if row.processes is None else row.processes
+        typer.echo(f"{row.backend:<10} {row.owner:>8} {row.age:>8.0f} {processes:>9} {row.state:<7}  {row.name}")
 
 
 @sandbox.command("prune")

@@ -43,8 +43,8 @@ def _episode(env: ClawEnv, *, task: str | None, seed: int | None) -> None:
     print(f"Task {info['task_id']} ({env.family}), at most {env.task.limits.max_steps} messages. {_HELP}")
     if info["system_prompt"]:
         print(f"\n[system]\n{info['system_prompt']}")
-    for tool in info["tools"]:
-        print(f"\n[tool]\n{msgspec.json.encode(tool).decode()}")
+    if info["tools"]:
+        print("\n[tools] (? marks what may be left out)", *map(_signature, info["tools"]), sep="\n")
     while True:
         print(f"\n[{env.last_observation.role}]\n{env.last_observation.text}")
         if info["status"] != "RUNNING":
@@ -58,6 +58,15 @@ def _episode(env: ClawEnv, *, task: str | None, seed: int | None) -> None:
         print(f"\n-- step {info['step_index']}: reward {reward:g}, {info['status']}, {seconds:.2f} s")
         if "report" in info:
             print(f"-- report {msgspec.json.encode(info['report'], enc_hook=repr).decode()}")
+
+
+def _signature(tool: dict[str, Any]) -> str:
+    """`run_command(command, timeout?)` of an OpenAI function schema."""
+    function = tool["function"]
+    parameters = function.get("parameters", {})
+    needed = parameters.get("required", ())
+    names = (name if name in needed else f"{name}?" for name in parameters.get("properties", {}))
+    return f"{function['name']}({', '.join(names)})"
 
 
 def _read_message() -> str | None:

@@ -51,14 +51,18 @@ def train(config: Config, run: Path, *, resume: bool = False) -> None:
         resume: go on from the last checkpoint, repeating later updates with the samples they had.
 
     Raises:
-        UserError: for settings or a directory that cannot work; nothing has been written then.
+        UserError: for settings or a directory that cannot work; unless it came up later, nothing is left written.
         InfrastructureError: if environments or policy stay broken; the run can be resumed.
     """
     share_heaps()
+    directory = RunDirectory(run, resume=resume)
     try:
-        asyncio.run(AsyncTrainer(config, RunDirectory(run, resume=resume)).run())
+        asyncio.run(AsyncTrainer(config, directory).run())
     except* (UserError, InfrastructureError) as group:
-        raise _first(group) from None
+        error = _first(group)
+        if isinstance(error, UserError):
+            directory.discard()
+        raise error from None
 
 
 class ReferenceScorer:

@@ -1,5 +1,6 @@
 """A run directory: where everything about one run lies, and whether it may be begun or resumed."""
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +8,7 @@ import msgspec
 
 from claw_envs.core.errors import UserError
 from trainers.config import Config
+from trainers.store import Store
 
 
 class RunDirectory:
@@ -18,7 +20,7 @@ class RunDirectory:
     def __init__(self, root: Path, *, resume: bool) -> None:
         """
         Args:
-            root: made if missing.
+            root: made by `write_config` if missing.
             resume: go on with the run that is there.
 
         Raises:
@@ -30,7 +32,7 @@ class RunDirectory:
             raise UserError(f"{root} holds a run already: add --resume to go on with it, or give another --run")
         if resume and not begun:
             raise UserError(f"{root} holds no run to resume: leave --resume out, or give the right --run")
-        root.mkdir(parents=True, exist_ok=True)
+        self._before = set(root.iterdir()) if root.is_dir() else None
 
     @property
     def store(self) -> Path:
@@ -51,7 +53,33 @@ class RunDirectory:
         """Keep the settings, in the form that `--config` reads."""
         import tomli_w
 
+        self.root.mkdir(parents=True, exist_ok=True)
         (self.root / "config.toml").write_text(tomli_w.dumps(_without_none(msgspec.to_builtins(config))))
+
+    def discard(self) -> None:
+        """Remove what this run has written, unless it was resumed or a unit was accepted; what was there before stays.
+
+        Everything that writes there must have been closed.
+        """
+        if self.store in (self._before or ()) or not self.root.is_dir():
+            return
+        if self.store.exists() and _accepted(self.store):
+            return
+        for path in set(self.root.iterdir()) - (self._before or set()):
+            if path.is_dir():
+                shutil.rmtree(path)
+            else:
+                path.unlink()
+        if self._before is None:
+            self.root.rmdir()
+
+
+def _accepted(path: Path) -> bool:
+    store = Store(path)
+    try:
+        return store.queued(0) > 0
+    finally:
+        store.close()
 
 
 def _without_none(table: dict[str, Any]) -> dict[str, Any]:

@@ -96,6 +96,10 @@ class ClawEnv(gym.Env[dict[str, Any], Action]):
         self.render_mode = render_mode
         self.tasks = load_tasks(self.family, tasks)
         self._overrides = {"max_steps": max_steps, "step_timeout": step_timeout}
+        for name, value in self._overrides.items():
+            kind = int if name == "max_steps" else int | float
+            if value is not None and (isinstance(value, bool) or not isinstance(value, kind) or not 0 < value < np.inf):
+                raise UserError(f"{name} must be a {'whole ' if kind is int else ''}number above 0, got {value!r}")
         self.observation_space = gym.spaces.Dict(self._observation_spaces())
         self.action_space = Unicode(MAX_TEXT)
         self._task: Task | None = None
@@ -270,8 +274,11 @@ class ClawEnv(gym.Env[dict[str, Any], Action]):
 
 
 def text_of(action: Action) -> str:
-    """The text part of an agent message; empty where it has none."""
+    """The text of an agent message, of its text parts where it comes in parts; empty where it has none."""
     content = action.get("content") if isinstance(action, dict) else action
+    if isinstance(content, list):
+        texts = [part.get("text") for part in content if isinstance(part, dict) and part.get("type") == "text"]
+        return "\n".join(text for text in texts if isinstance(text, str))
     return content if isinstance(content, str) else ""
 
 

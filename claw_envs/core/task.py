@@ -9,6 +9,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from claw_envs.core.errors import UserError
+
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """Bounds of one episode."""
@@ -46,6 +48,10 @@ class SandboxSpec(msgspec.Struct, frozen=True, kw_only=True):
     disk_mb: int = 512
     output_bytes: int = 64_000
     """Bytes of one command's output that are kept (head and tail)."""
+
+    def __post_init__(self) -> None:
+        if self.network not in ("none", "full") and not isinstance(self.network, tuple):
+            raise UserError(f"network must be 'none', 'full' or a tuple of hosts, got {self.network!r}")
 
 
 class VerifierSpec(msgspec.Struct, frozen=True, kw_only=True):

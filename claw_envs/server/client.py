@@ -14,6 +14,7 @@ import aiohttp
 import msgspec
 
 from claw_envs.core.errors import InfrastructureError, UserError
+from claw_envs.reason import reason
 from claw_envs.server import wire
 from claw_envs.server.link import LeaseLostError, Link
 
@@ -30,6 +31,10 @@ class _Full(InfrastructureError):  # noqa: N818 - an answer, not a fault
     def __init__(self, retry_after: float) -> None:
         super().__init__("the server has no place")
         self.retry_after = retry_after
+
+
+class _SilentError(InfrastructureError):
+    """The server does not answer."""
 
 
 class Client:
@@ -71,8 +76,8 @@ class Client:
         """`known`, or what the first server says that answers.
 
         Raises:
-            UserError: if the server does not offer such an environment, or not to this client.
-            InfrastructureError: if none answers.
+            UserError: if the server does not offer such an environment, or not to this client; if none answers.
+            InfrastructureError: if one answers, but cannot tell.
         """
         if known is not None:
             self._wanted.digest = known.digest
@@ -86,7 +91,8 @@ class Client:
             else:
                 self._wanted.digest = description.digest
                 return description
-        raise InfrastructureError("; ".join(map(str, down)))
+        kind = UserError if all(isinstance(error, _SilentError) for error in down) else InfrastructureError
+        raise kind("; ".join(map(str, down)))
 
     async def reset(self, call: wire.Reset, *, timeout: float) -> wire.Result:
         """`call` in the lease at hand, or in a new one where there is none or its server has lost it.
@@ -169,7 +175,9 @@ class Client:
             ):
                 body = await response.read()
         except (aiohttp.ClientError, OSError) as error:  # a time-out is an OSError
-            raise InfrastructureError(f"{url} cannot be reached: {str(error) or type(error).__name__}") from None
+            raise _SilentError(
+                f"{url} does not answer ({reason(error)}): is `claw serve envs` running there?"
+            ) from None
         if response.status != 200:
             _refused(url, response.status, body, response.headers)
         try:

@@ -44,8 +44,7 @@ class RemoteEnv(ClawEnv):
     the next reset. The API key is read from `CLAW_API_KEY`.
 
     Raises:
-        UserError: as any environment; what the server does not let clients choose; a wrong API key.
-        InfrastructureError: if no server answers.
+        UserError: as any environment; what the server does not let clients choose; a wrong API key; no server answers.
     """
 
     def __init__(

@@ -12,6 +12,7 @@ from typing import NoReturn
 import aiohttp
 
 from claw_envs.core.errors import InfrastructureError
+from claw_envs.reason import reason
 from claw_envs.server import wire
 
 log = logging.getLogger("claw_envs.server")
@@ -148,11 +149,11 @@ class Link:
             except aiohttp.WSServerHandshakeError as error:
                 if error.status < 500:
                     self._gone(f"HTTP {error.status}")
-                reason = f"HTTP {error.status}"
+                why = f"HTTP {error.status}"
             except (aiohttp.ClientError, OSError) as error:  # a time-out is an OSError
-                reason = str(error) or type(error).__name__
+                why = reason(error)
             if loop.time() + pause > deadline:
-                raise LeaseLostError(f"{self._url}: the environment server cannot be reached: {reason}")
+                raise LeaseLostError(f"{self._url}: the environment server cannot be reached: {why}")
             await asyncio.sleep(pause * random.uniform(0.5, 1.0))
             pause = min(1.0, 2 * pause)
 

@@ -7,6 +7,7 @@ import asyncio
 import os
 import re
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,7 +16,7 @@ import msgspec
 
 from claw_envs.core.env import ClawEnv
 from claw_envs.core.episode import Observation
-from claw_envs.core.errors import UserError
+from claw_envs.core.errors import InfrastructureError, UserError
 from claw_envs.core.task import Task
 from claw_envs.core.tasksets import load_tasks
 from claw_envs.families import FAMILIES
@@ -89,6 +90,17 @@ class Offer:
         for name in self.families:
             if self._pool is not None and "pool" in takes[name]:
                 self._fixed[name]["pool"] = self._pool
+
+    async def check(self) -> None:
+        """Make an environment of each family as a client gets it that chooses nothing, and close it again.
+
+        Raises:
+            UserError: if one cannot be made with the settings that are fixed.
+        """
+        for name in self.families:
+            with suppress(InfrastructureError, OSError):  # a hub that is out of reach may answer later
+                env, _ = await self._make(wire.Wanted(family=name))
+                await env.aclose()
 
     async def close(self) -> None:
         """Close the sandboxes that are kept ready; those in use are their environments' to close before."""

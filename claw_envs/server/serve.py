@@ -1,5 +1,6 @@
 """`claw serve envs`: the environment server as a process."""
 
+import asyncio
 import logging
 import resource
 import signal
@@ -52,6 +53,7 @@ def serve(
     if key is None and host not in LOOPBACK:
         raise UserError(f"--host {host} lets other machines in: set {wire.KEY_VARIABLE}, or give --api-key-file")
     offer = Offer(families=families, fixed=fixed, sources=sources, choices=choices, warm=warm)
+    asyncio.run(offer.check())
     leases = Leases(most=max_leases, most_running=max_running, ttl=lease_ttl)
     listening = _listen(host, port)
     _raise_file_limit()

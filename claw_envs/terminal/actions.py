@@ -36,13 +36,15 @@ _FUNCTION = re.compile(r"\s*<function=([^>\s]*)>(.*?)(?:</function>\s*)?", re.DO
 _PARAMETER = re.compile(r"\s*<parameter=([^>\s]*)>\r?\n?(.*?)\r?\n?</parameter>\s*", re.DOTALL)
 
 
-def parse(action: Action) -> list[Call]:
+def parse(action: Action | Any) -> list[Call]:
     """What `action` asks for, in order; at least one entry.
 
     >>> parse("I look first.\\n```bash\\nls\\n```")
     [Call(tool=Run(command='ls', timeout=None), id=None)]
     """
-    entries = None if isinstance(action, str) else action.get("tool_calls")
+    if not isinstance(action, str | dict):
+        return [Call(Malformed("A message is a text, or an object with `content` and `tool_calls`."))]
+    entries = action.get("tool_calls") if isinstance(action, dict) else None
     if entries:
         if not isinstance(entries, list):
             return [Call(Malformed("`tool_calls` must be a list of calls."))]

@@ -32,7 +32,7 @@ from claw_envs.core.episode import Observation, Status
 from claw_envs.core.errors import InfrastructureError, UserError
 from claw_envs.core.task import SandboxSpec, Task
 from claw_envs.core.vector import ClawVectorEnv
-from claw_envs.sandbox import make_sandbox
+from claw_envs.sandbox import check_backend, make_sandbox
 from claw_envs.sandbox.base import Sandbox
 from claw_envs.sandbox.pool import SandboxPool
 from claw_envs.terminal.actions import parse
@@ -73,7 +73,7 @@ class TerminalEnv(ClawEnv):
         backend: str = "namespace",
         pool: SandboxPool | None = None,
         outcome: Literal["reward", "tests"] = "reward",
-        network: Literal["none", "full"] | None = None,
+        network: Literal["none", "full"] | tuple[str, ...] | None = None,
         max_steps: int | None = None,
         step_timeout: float | None = None,
         render_mode: str | None = None,
@@ -84,7 +84,8 @@ class TerminalEnv(ClawEnv):
             backend: name of the sandbox backend.
             pool: where sandboxes are taken from, started, and given back to; None: the environment keeps its own.
             outcome: the verifier's own number (`reward`), or 2 * passed / total - 1 over the task's `tests`.
-            network: overrides every task's own policy; `full` is what the tests of most public sets need.
+            network: overrides every task's own policy: `none`, `full` (which the tests of most public sets need), or
+                the hosts that are allowed.
             max_steps: overrides every task's own limit.
             step_timeout: seconds, overrides every task's own limit.
             render_mode: None or `ansi` (the transcript as text).
@@ -92,8 +93,9 @@ class TerminalEnv(ClawEnv):
         super().__init__(tasks, max_steps=max_steps, step_timeout=step_timeout, render_mode=render_mode)
         if outcome not in ("reward", "tests"):
             raise UserError(f"outcome must be 'reward' or 'tests', got {outcome!r}")
-        if network not in (None, "none", "full"):
-            raise UserError(f"network must be 'none' or 'full', got {network!r}; allow-lists are a task's own")
+        check_backend(backend)
+        if network is not None:
+            SandboxSpec(network=network)  # complains
         self._backend, self._pool, self._outcome, self._network = backend, pool, outcome, network
         self._sandbox: Sandbox | None = None
         self._machine: Machine | None = None

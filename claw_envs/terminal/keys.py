@@ -2,6 +2,8 @@
 
 >>> encode_keys("C-c")
 b'\\x03'
+>>> encode_keys("import time Enter")
+b'import time\\r'
 >>> encode_keys(["two words", "Enter"])
 b'two words\\r'
 
@@ -46,28 +48,59 @@ def encode_keys(keys: str | list[str]) -> bytes:
     """What pressing `keys` sends.
 
     Args:
-        keys: names and text; as one string they are separated by spaces. What is no name is typed as it stands.
+        keys: names and text. In a string, a word that is a key's name is that key, and the words from one key to the
+            next are typed with the blanks between them. Of a list, an entry that is exactly a key's name is that key,
+            and any other is typed as it stands.
 
     Raises:
-        ValueError: if there is none, or one with a modifier has no code; it says what would be right.
+        ValueError: if there is none, or a key is written in another way or has no code; it says what would be right.
     """
-    words = keys.split() if isinstance(keys, str) else keys
-    if not any(words):
+    parts = _parts(keys) if isinstance(keys, str) else keys
+    if not any(parts):
         raise ValueError("`keys` was empty; name the keys to press, as in: Up Enter")
-    return "".join(map(_encode, words)).encode()
+    return "".join(map(_encode, parts)).encode()
 
 
-def _encode(word: str) -> str:
+def _parts(text: str) -> list[str]:
+    """The keys of a string, and between them what is typed."""
+    parts: list[str] = []
+    start: int | None = None
+    for word in re.finditer(r"\S+", text):
+        if _key(word[0]) is not None:
+            parts.append(word[0])
+            start = None
+        elif start is None:
+            parts.append(word[0])
+            start = word.start()
+        else:
+            parts[-1] = text[start : word.end()]
+    return parts
+
+
+def _encode(part: str) -> str:
+    key = _key(part)
+    if key is not None:
+        return key
+    found = _OTHERWISE_MODIFIED.fullmatch(part)
+    if found and _may_be_modified(found[1]):
+        raise ValueError(f"there is no key {part!r}; write Ctrl as C-c and Alt as M-x")
+    return part
+
+
+def _key(word: str) -> str | None:
+    """What the key of that name sends; None where it is no key's name."""
     if word in _NAMED:
         return _NAMED[word]
-    if found := _MODIFIED.fullmatch(word):
-        modifiers, key = found.groups()
-        text = _NAMED.get(key, key) if "C" not in modifiers and modifiers != "^" else _control(key, word)
-        return "\x1b" + text if "M" in modifiers else text
-    found = _OTHERWISE_MODIFIED.fullmatch(word)
-    if found and (len(found[1]) == 1 or found[1] in _NAMED):
-        raise ValueError(f"there is no key {word!r}; write Ctrl as C-c and Alt as M-x")
-    return word
+    found = _MODIFIED.fullmatch(word)
+    if found is None or not _may_be_modified(found[2]):
+        return None
+    modifiers, key = found.groups()
+    text = _NAMED.get(key, key) if "C" not in modifiers and modifiers != "^" else _control(key, word)
+    return "\x1b" + text if "M" in modifiers else text
+
+
+def _may_be_modified(key: str) -> bool:
+    return len(key) == 1 or key in _NAMED
 
 
 def _control(key: str, word: str) -> str:

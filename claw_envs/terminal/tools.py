@@ -51,8 +51,10 @@ class Press(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     keys: Annotated[
         str | list[str],
         Meta(
-            description="Keys by name, separated by spaces or as a list: Enter, Escape, Tab, Space, BSpace, Up, Down, "
-            "Left, Right, Home, End, PageUp, PageDown, Delete, F1, C-c (Ctrl), M-x (Alt). Anything else is typed."
+            description="Keys by name: Enter, Escape, Tab, Space, BSpace, Up, Down, Left, Right, Home, End, PageUp, "
+            "PageDown, Delete, F1, C-c (Ctrl), M-x (Alt). In a string, words that are such names are pressed, and what "
+            "stands between them is typed with its spaces: `import time Enter`. In a list, an entry that is exactly "
+            'such a name is pressed, and any other is typed as it stands: ["two words", "Enter"].'
         ),
     ]
 

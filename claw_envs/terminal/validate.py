@@ -9,8 +9,9 @@ import msgspec
 
 from claw_envs.core.errors import InfrastructureError, UserError
 from claw_envs.core.loop import run_sync
-from claw_envs.core.task import SandboxSpec, Task
-from claw_envs.sandbox import make_sandbox
+from claw_envs.core.task import Task
+from claw_envs.sandbox import check_backend, make_sandbox
+from claw_envs.sandbox.docker.engine import connect
 from claw_envs.terminal.formats.solution import solve
 from claw_envs.terminal.loader import survey
 from claw_envs.terminal.verifier import verify
@@ -60,7 +61,8 @@ def validate_tasks(
         network: `none` or `full`, instead of every task's own.
 
     Raises:
-        UserError: if there is no task at all, `parallel` is below 1, or there is no such network or backend.
+        UserError: if there is no task at all, `parallel` is below 1, there is no such network or backend, or
+            no container engine where one is needed.
     """
     if network not in (None, "none", "full"):
         raise UserError(f"network must be none or full, got {network!r}")
@@ -75,7 +77,9 @@ async def validate(tasks: Sequence[Task], backend: str = "namespace", *, paralle
     """Run solution and no-op of every task in real sandboxes; one report a task, in order."""
     if parallel < 1:
         raise UserError(f"parallel must be at least 1, got {parallel}")
-    make_sandbox(SandboxSpec(), backend)  # what is wrong with all of them is said once
+    check_backend(backend)  # what is wrong with all of them is said once
+    if backend == "docker":
+        await asyncio.to_thread(connect)
     slots = asyncio.Semaphore(parallel)
 
     async def one(task: Task) -> Report:

@@ -37,6 +37,10 @@ def test_help_names_every_command() -> None:
         ("play chat --set simulator=llm", "base_url"),
         ("play chat --set base_url=http://localhost/v1", "simulator=llm"),
         ("plot /no/such/run", "/no/such/run"),
+        ("play terminal --set server=http://127.0.0.1:1", "http://127.0.0.1:1 does not answer (connection refused)"),
+        ("images export /no/such/image.tar", "/no/such/image.tar: no such file or folder"),
+        ("serve envs --port 0 --set terminal.backend=foo", "no sandbox backend `foo`"),
+        ("serve envs --port 0 --set max_steps=abc", "max_steps must be a whole number above 0"),
     ],
 )
 def test_a_users_mistake_is_one_line_and_exit_code_2(arguments: str, named: str) -> None:
@@ -45,6 +49,21 @@ def test_a_users_mistake_is_one_line_and_exit_code_2(arguments: str, named: str)
     assert done.stderr.startswith("claw: ")
     assert named in done.stderr
     assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "arguments", ["tasks validate --backend docker", "images export a b", "sandbox list", "sandbox prune"]
+)
+def test_an_engine_that_was_named_and_does_not_answer_is_said_once(
+    arguments: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("DOCKER_HOST", "tcp://127.0.0.1:1")
+    done = claw(*arguments.split())
+    assert done.returncode == 2, done.stderr
+    assert done.stderr == (
+        "claw: the container engine at tcp://127.0.0.1:1 does not answer (connection refused): start it, "
+        "or see `claw doctor`\n"
+    )
 
 
 @pytest.mark.parametrize("arguments", ["bogus", "play", "train chat --updates many", "eval terminal"])
@@ -74,6 +93,15 @@ def test_a_person_plays_an_episode() -> None:
     assert "Mia has 7 apples" in done.stdout
     assert "-- step 1: reward " in done.stdout
     assert done.stdout.rstrip().endswith("ended") or "COMPLETED" in done.stdout
+
+
+def test_a_player_is_shown_the_tools_a_line_each() -> None:
+    done = claw("play", "terminal", "--task", "hello-file")
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    assert "run_command(command, timeout?)" in lines
+    assert "finish()" in lines
+    assert "parameters" not in done.stdout
 
 
 def test_the_end_of_input_sends_what_was_typed_and_then_ends() -> None:

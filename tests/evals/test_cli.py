@@ -46,7 +46,11 @@ def test_a_benchmark_prints_a_table_writes_json_and_resumes(tmp_path: Path, caps
     ("benchmark", "settings", "message"),
     [
         ("swe", {}, "no benchmark 'swe'; there are: terminal, personal"),
-        ("terminal", {"smaples": "2"}, "terminal has no setting smaples; there are: max_steps, samples, limit, seed"),
+        (
+            "terminal",
+            {"smaples": "2"},
+            "terminal has no setting smaples; there are: max_steps, backend, network, outcome, samples, limit, seed",
+        ),
         ("terminal", {"limit": "many"}, "terminal: Expected `int | null`, got `str`"),
         ("personal", {"samples": "0"}, "samples and limit must be at least 1"),
     ],

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from claw_envs.chat.env import ChatEnv
 from claw_envs.core.errors import UserError
 from trainers import checkpoints
 from trainers.async_trainer import train
@@ -57,6 +58,37 @@ def test_a_run_leaves_everything_that_the_design_names(tiny_model: Path, tmp_pat
     assert len(lines) >= 12
     assert {"accepted", "turn"} == lines[0].keys()
     assert any((run / "tensorboard").iterdir())
+
+
+@pytest.mark.parametrize("settings", [{"env.tasks": "/no/such/set"}, {"env.max_steps": "0"}])
+def test_settings_that_cannot_work_leave_no_run(tmp_path: Path, settings: dict[str, str]) -> None:
+    with pytest.raises(UserError):
+        train(load_config(None, None, settings), tmp_path / "run")
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_mistake_that_the_first_reset_finds_leaves_no_run(
+    tiny_model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refuse(*_: object) -> None:
+        raise UserError("no engine answers")
+
+    run, kept = tmp_path / "run", tmp_path / "kept"
+    kept.mkdir()
+    (kept / "notes").touch()
+    with monkeypatch.context() as patch:
+        patch.setattr(ChatEnv, "_start", refuse)
+        for directory in (run, kept):
+            with pytest.raises(UserError, match="no engine answers"):
+                train(config_of(tiny_model), directory)
+    assert not run.exists()
+    assert [path.name for path in kept.iterdir()] == ["notes"]
+    train(config_of(tiny_model, updates="1"), kept)
+    with monkeypatch.context() as patch:
+        patch.setattr(ChatEnv, "_start", refuse)
+        with pytest.raises(UserError, match="no engine answers"):
+            train(config_of(tiny_model, updates="9"), kept, resume=True)
+    assert units(kept)
 
 
 def test_no_update_at_all_scores_the_initial_weights(tiny_model: Path, tmp_path: Path) -> None:

@@ -60,6 +60,9 @@ def test_the_settings_kept_with_a_run_read_back_the_same(tmp_path: Path) -> None
 def test_a_run_is_not_overwritten_and_not_resumed_from_nothing(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="holds no run"):
         RunDirectory(tmp_path / "run", resume=True)
-    RunDirectory(tmp_path / "run", resume=False).store.touch()
+    begun = RunDirectory(tmp_path / "run", resume=False)
+    assert not begun.root.exists()
+    begun.write_config(load_config(None, None, {}))
+    begun.store.touch()
     with pytest.raises(UserError, match="--resume"):
         RunDirectory(tmp_path / "run", resume=False)

@@ -3,6 +3,7 @@
 Not covered: pulling images, which may take long and needs an account at some registries: that is the user's to do.
 """
 
+import re
 import threading
 from collections import defaultdict
 from typing import Any
@@ -16,6 +17,8 @@ BASE = "claw-envs/base:bookworm"
 """What a spec gets that names no image."""
 _BUILD_TIMEOUT = 1800
 """Seconds that a build may print nothing."""
+_STEP = re.compile(r"step [\d/]+ ?: (FROM \S+)", re.IGNORECASE)
+_LONGEST = 300
 _locks: defaultdict[str, threading.Lock] = defaultdict(threading.Lock)
 
 
@@ -57,11 +60,17 @@ def _build(engine: Engine, folder: str) -> dict[str, Any]:
         except RefusedError as error:
             reason = str(error)
         if reason is not None:
-            raise UserError(f"{folder}/Dockerfile does not build: {' '.join(reason.split())}")
+            raise UserError(f"{folder}/Dockerfile does not build: {' '.join(reason.split())[:_LONGEST]}")
         return dict(engine.explained(engine.api.inspect_image, tag))
 
 
 def _make(engine: Engine, folder: str, tag: str) -> str | None:
-    """Build an image; why it does not build, or None."""
-    steps = engine.api.build(path=folder, tag=tag, rm=True, forcerm=True, decode=True, timeout=_BUILD_TIMEOUT)
-    return next((step["error"] for step in steps if "error" in step), None)
+    """Build an image; why it does not build, or None. An image that it is `FROM` and cannot be had is named."""
+    step = ""
+    for said in engine.api.build(path=folder, tag=tag, rm=True, forcerm=True, decode=True, timeout=_BUILD_TIMEOUT):
+        if "error" in said:
+            found = _STEP.match(step)
+            return f"{found[1]}: {said['error']}" if found else str(said["error"])
+        if said.get("stream", "").lower().startswith("step "):
+            step = said["stream"]
+    return None

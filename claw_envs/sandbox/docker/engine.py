@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 from claw_envs.core.errors import InfrastructureError, UserError
+from claw_envs.reason import reason
 from claw_envs.sandbox.docker.find import find_engine
 
 _T = TypeVar("_T")
@@ -43,6 +44,15 @@ class RefusedError(InfrastructureError):
 
 class NotThereError(RefusedError):
     """The engine has no such container, image or exec."""
+
+
+class SilentError(InfrastructureError):
+    """The engine does not answer."""
+
+    def __init__(self, url: str, error: Exception) -> None:
+        super().__init__(
+            f"the container engine at {url} does not answer ({reason(error)}): start it, or see `claw doctor`"
+        )
 
 
 class Engine:
@@ -92,7 +102,7 @@ class Engine:
         except APIError as error:
             raise RefusedError(f"the container engine: {error.explanation}") from error
         except (DockerException, RequestException) as error:
-            raise InfrastructureError(f"the container engine at {self.url} does not answer: {error}") from error
+            raise SilentError(self.url, error) from error
 
     async def stream(self, path: str, body: bytes, protocol: Callable[[], asyncio.Protocol]) -> None:
         """Connect `protocol` to the engine and post `body`; what it answers, and the stream after that, it receives.
@@ -116,7 +126,7 @@ class Engine:
                         protocol, str(place.hostname), int(place.port or 2375), ssl=tls
                     )
         except OSError as error:
-            raise InfrastructureError(f"the container engine at {self.url} does not answer: {error}") from error
+            raise SilentError(self.url, error) from error
         transport.write(head.encode() + body)
 
     def _tls_context(self) -> ssl.SSLContext | None:
@@ -133,7 +143,10 @@ class Engine:
 
 @functools.cache
 def _known(named: str) -> Engine:
-    return Engine(find_engine()[0])
+    try:
+        return Engine(find_engine()[0])
+    except SilentError as error:  # later its loss is ours; that there never was one is the user's to change
+        raise UserError(str(error)) from error
 
 
 os.register_at_fork(after_in_child=_known.cache_clear)
@@ -143,7 +156,7 @@ def connect() -> Engine:
     """The engine of this machine's user. Blocks for a moment, the first time.
 
     Raises:
-        UserError: if there is none, or the docker SDK is missing.
-        InfrastructureError: if it does not answer.
+        UserError: if none answers, or the docker SDK is missing.
+        InfrastructureError: if it refuses.
     """
     return _known(os.environ.get("DOCKER_HOST", ""))

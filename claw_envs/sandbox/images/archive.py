@@ -51,10 +51,30 @@ def export_archive(path: Path, name: str | None = None) -> list[CachedImage]:
                 raise UserError(f"{path} has the OCI layout alone: make it with `podman save --format docker-archive`")
         config = config_of(_digest(path), {})
         with path.open("rb") as stream:
-            return [add_stream(name or path.name.partition(".tar")[0], config, stream)]
+            return [add_stream(name or _file_name(path), config, stream)]
     except (tarfile.TarError, EOFError, msgspec.DecodeError) as error:
         reason = str(error).partition("\n")[0]
         raise UserError(f"{path}: no archive of `docker save` or `docker export`: {reason}") from error
+
+
+def names_of(path: Path) -> list[str]:
+    """What `export_archive` calls the images of an archive.
+
+    Raises:
+        UserError: if it is no archive.
+    """
+    try:
+        with tarfile.open(path) as tar:
+            if "manifest.json" not in tar.getnames():
+                return [_file_name(path)]
+            images = msgspec.json.decode(_member(tar, "manifest.json").read(), type=list[_Saved])
+    except (OSError, tarfile.TarError, EOFError, msgspec.DecodeError) as error:
+        raise UserError(f"{path}: no archive of `docker save` or `docker export`: {error}") from error
+    return [tag for image in images for tag in image.repo_tags or [_file_name(path)]]
+
+
+def _file_name(path: Path) -> str:
+    return path.name.partition(".tar")[0]
 
 
 def config_of(digest: str, said: dict[str, Any]) -> Config:
@@ -96,7 +116,7 @@ def _saved(tar: tarfile.TarFile, path: Path, name: str | None) -> list[CachedIma
         digest = f"sha256:{hashlib.sha256(said).hexdigest()}"
         config = config_of(digest, msgspec.json.decode(said, type=dict[str, Any]).get("config") or {})
         layers = [_member(tar, layer) for layer in image.layers]
-        for tag in [name] if name else image.repo_tags or [path.name.partition(".tar")[0]]:
+        for tag in [name] if name else image.repo_tags or [_file_name(path)]:
             found.append(add_stream(tag, config, *layers, marked=True))
     return found
 

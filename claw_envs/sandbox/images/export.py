@@ -6,21 +6,27 @@ Not covered: images of another architecture than this machine's (their programs 
 import asyncio
 import functools
 import io
+import re
 import tarfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from claw_envs.core.errors import InfrastructureError
+import msgspec
+
+from claw_envs.core.errors import InfrastructureError, UserError
 from claw_envs.core.task import SandboxSpec, Task
+from claw_envs.core.tasksets import load_tasks
 from claw_envs.sandbox.docker.build import find_image
 from claw_envs.sandbox.docker.engine import connect
 from claw_envs.sandbox.docker.labels import labels
-from claw_envs.sandbox.images.archive import add_stream, config_of, export_archive
-from claw_envs.sandbox.images.store import CachedImage, sweep_unfinished
+from claw_envs.sandbox.images.archive import add_stream, config_of, export_archive, names_of
+from claw_envs.sandbox.images.store import CachedImage, root_of, sweep_unfinished
 from claw_envs.sandbox.images.tag import build_tag
 
 _CHUNK = 1 << 20
+_PATH = re.compile(r"[/.~].*|.*\.(tar|tar\.gz|tgz)", re.DOTALL)
+"""What is meant as a path, where nothing is there: no image's name begins or ends so."""
 
 
 def export(source: str, name: str | None = None) -> list[CachedImage]:
@@ -45,9 +51,43 @@ def export(source: str, name: str | None = None) -> list[CachedImage]:
             return export_archive(path, name)
         if path.is_dir():
             return [_export_spec(SandboxSpec(build=str(path)), name or build_tag(path))]
+        _check_name(source)
         return [_export_spec(SandboxSpec(image=source), name or source)]
     except (OSError, tarfile.TarError) as error:
         raise InfrastructureError(f"{source} could not be exported: {error}") from error
+
+
+def wanted_by(source: str) -> list[str]:
+    """What `export` is to be given for a source of the command line: for a folder of tasks, what they need."""
+    path = Path(source).expanduser()
+    of_tasks = path.is_dir() and not (path / "Dockerfile").is_file()
+    return needed_by(load_tasks("terminal", str(path))) if of_tasks else [source]
+
+
+def exported_by(source: str) -> list[str]:
+    """Names of the cache's images that an export of this source has made, or would make again.
+
+    Raises:
+        UserError: if there is none.
+    """
+    names: list[str] = []
+    for wanted in wanted_by(source):
+        path = Path(wanted).expanduser()
+        if path.is_file():
+            names += names_of(path)
+        elif path.is_dir():
+            names.append(build_tag(path))
+        else:
+            _check_name(wanted)
+            names.append(wanted)
+    if found := [name for name in dict.fromkeys(names) if root_of(name)]:
+        return found
+    raise UserError(f"no exported image {source!r}; `claw images list` shows what there is")
+
+
+def _check_name(source: str) -> None:
+    if _PATH.fullmatch(source):
+        raise UserError(f"{source}: no such file or folder")
 
 
 def needed_by(tasks: Iterable[Task]) -> list[str]:
@@ -59,12 +99,15 @@ def needed_by(tasks: Iterable[Task]) -> list[str]:
 def _export_spec(spec: SandboxSpec, name: str) -> CachedImage:
     engine = connect()
     found = asyncio.run(find_image(engine, spec))
+    config = config_of(found["Id"], found["Config"] or {})
+    if spec.build is not None:
+        config = msgspec.structs.replace(config, folder=str(Path(spec.build).resolve()))
     make = functools.partial(engine.api.create_container, found["Id"], command=["true"], labels=labels())
     container = engine.explained(make)["Id"]
     try:
         pieces = engine.explained(engine.api.export, container, chunk_size=_CHUNK)
         with io.BufferedReader(_Chunks(pieces), _CHUNK) as stream:
-            return engine.explained(add_stream, name, config_of(found["Id"], found["Config"] or {}), stream)
+            return engine.explained(add_stream, name, config, stream)
     finally:
         engine.explained(engine.api.remove_container, container, force=True)
 

@@ -39,6 +39,8 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     """As the image names it; namespace sandboxes do not heed it."""
     created: float = 0.0
     """Unix time of the export."""
+    folder: str = ""
+    """The build folder that was exported last with this content; empty for what was not built."""
 
 
 class CachedImage(Config, frozen=True, kw_only=True):
@@ -102,6 +104,10 @@ def add(name: str, config: Config, fill: Callable[[Path], None]) -> CachedImage:
                 building.rename(place)
         finally:
             _remove_tree(building)
+    if config.folder:
+        fresh = _beside(place)
+        fresh.write_bytes(msgspec.json.encode(config))
+        fresh.rename(place / "image.json")
     fresh = _beside(place)
     fresh.symlink_to(Path("..", place.name))
     fresh.rename(link)

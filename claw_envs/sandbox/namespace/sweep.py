@@ -65,8 +65,8 @@ def sweep(*, expired: bool = False) -> list[str]:
     return removed
 
 
-class Living(NamedTuple):
-    """A sandbox that runs."""
+class Listed(NamedTuple):
+    """A sandbox that runs, or is to be removed."""
 
     name: str
     owner: int
@@ -75,23 +75,27 @@ class Living(NamedTuple):
     """Seconds since its start."""
     processes: int
     """Inside it, the holder counted."""
-    expired: bool
+    state: str
+    """`runs`, `dead` (its owner is) or `expired`."""
 
 
-def living() -> list[Living]:
-    """The running sandboxes of this user, whoever owns them."""
+def listed() -> list[Listed]:
+    """The sandboxes of this user that run or that `sweep(expired=True)` removes, whoever owns them."""
     inside = Counter(filter(None, (_pid_namespace(name) for name in os.listdir("/proc") if name.isdigit())))
     found = []
     for owner in _owners():
+        alive, pid = _alive(owner), owner.name.partition("-")[0]
         for sandbox in sorted(owner.glob("s[0-9]*")):
             label = _label(sandbox)
-            if label is None or start_time(label.holder_pid) != label.holder_start:
+            holder = label.holder_pid if label and start_time(label.holder_pid) == label.holder_start else None
+            state = "dead" if not alive else "expired" if _expired(sandbox) else "runs"
+            if holder is None and state == "runs":  # it starts or ends just now
                 continue
-            processes = inside[_pid_namespace(str(label.holder_pid))]
-            name = f"{owner.name}-{sandbox.name}"
+            processes = 0 if holder is None else inside[_pid_namespace(str(holder))]
             with contextlib.suppress(FileNotFoundError):  # it was closed meanwhile
                 age = time.time() - sandbox.stat().st_mtime
-                found.append(Living(name, int(owner.name.partition("-")[0]), age, processes, _expired(sandbox)))
+                name = f"{owner.name}-{sandbox.name}"
+                found.append(Listed(name, int(pid) if pid.isdigit() else 0, age, processes, state))
     return found
 
 

@@ -1,4 +1,5 @@
 import asyncio
+from typing import Any
 
 import gymnasium as gym
 import pytest
@@ -146,6 +147,26 @@ def test_the_users_mistakes_are_named(env: EchoEnv) -> None:
         env.reset(options={"task": "nope"})
     with pytest.raises(UserError, match="render_mode"):
         EchoEnv([echo_task("t")], render_mode="human")
+
+
+@pytest.mark.parametrize(
+    "limits", [{"max_steps": 0}, {"max_steps": "3"}, {"max_steps": 2.5}, {"step_timeout": 0}, {"step_timeout": True}]
+)
+def test_an_impossible_limit_is_named(limits: dict[str, Any]) -> None:
+    with pytest.raises(UserError, match=f"{next(iter(limits))} must be a .*number above 0"):
+        EchoEnv([echo_task("t1")], **limits)
+
+
+@pytest.mark.parametrize("action", [None, 3, [], ["a"], b"x", {"content": 3}])
+def test_what_is_no_message_costs_a_step(env: EchoEnv, action: Any) -> None:
+    env.reset(seed=0)
+    *_, info = env.step(action)
+    assert (info["status"], info["step_index"]) == ("RUNNING", 1)
+
+
+def test_the_text_of_a_message_in_parts() -> None:
+    parts = [{"type": "text", "text": "one"}, {"type": "image_url"}, "x", {"type": "text", "text": "two"}]
+    assert text_of({"role": "assistant", "content": parts}) == "one\ntwo"
 
 
 def test_an_action_may_be_an_openai_message(env: EchoEnv) -> None:

@@ -17,7 +17,7 @@ from claw_envs.core.errors import InfrastructureError
 from claw_envs.sandbox.namespace.backend import NamespaceSandbox
 from claw_envs.sandbox.namespace.cgroup import all_groups
 from claw_envs.sandbox.namespace.state import TTL
-from claw_envs.sandbox.prune import Row, living, prune
+from claw_envs.sandbox.prune import Row, listed, prune
 
 _OWNER = """
 import asyncio, os, sys, warnings
@@ -69,7 +69,7 @@ def owner(in_sandbox: Callable[..., Any]) -> Iterator[Owner]:
 
 
 def _row(owner: Owner) -> Row:
-    (row,) = [row for row in living() if row.name == owner.name]
+    (row,) = [row for row in listed() if row.name == owner.name]
     return row
 
 
@@ -81,7 +81,7 @@ def _run(*args: str) -> str:
 
 def test_a_live_owner_is_listed_and_spared(owner: Owner) -> None:
     row = _row(owner)
-    assert (row.backend, row.owner, row.expired) == ("namespace", owner.process.pid, False)
+    assert (row.backend, row.owner, row.state) == ("namespace", owner.process.pid, "runs")
     assert 0 <= row.age < 3600
     assert row.processes >= 3  # holder, bash, sleep
     assert owner.name in _run("sandbox", "list")
@@ -93,7 +93,9 @@ def test_a_live_owner_is_listed_and_spared(owner: Owner) -> None:
 
 def test_nothing_is_left_of_a_killed_owner(owner: Owner) -> None:
     owner.kill()
-    assert [row for row in living() if row.name == owner.name] == []
+    left = {(row.backend, row.name): row.state for row in listed() if row.owner == owner.process.pid}
+    assert left == {("namespace", owner.name): "dead", ("local", str(owner.local)): "dead"}
+    assert f" dead     {owner.name}\n" in _run("sandbox", "list")
     printed = _run("sandbox", "prune")
     assert f"removed namespace {owner.name}" in printed
     assert f"removed local {owner.local}" in printed
@@ -102,13 +104,14 @@ def test_nothing_is_left_of_a_killed_owner(owner: Owner) -> None:
     assert [group for group in all_groups() if owner.name in group.name] == []
     assert str(owner.state) not in Path("/proc/self/mountinfo").read_text()
     assert owner.name not in _run("sandbox", "prune")
+    assert [row for row in listed() if row.owner == owner.process.pid] == []
 
 
 def test_a_sandbox_that_began_nothing_for_a_day_has_expired(owner: Owner) -> None:
     old = time.time() - TTL - 60
     os.utime(owner.state / "label.json", (old, old))
-    assert _row(owner).expired
-    assert f"{owner.name} (expired)" in _run("sandbox", "list")
+    assert _row(owner).state == "expired"
+    assert f" expired  {owner.name}\n" in _run("sandbox", "list")
     assert f"namespace {owner.name}" in prune()
     assert not owner.state.exists()
     assert owner.local.is_dir()

@@ -17,7 +17,7 @@ import gymnasium as gym
 import pytest
 
 from claw_envs.core.env import ClawEnv
-from claw_envs.core.errors import InfrastructureError
+from claw_envs.core.errors import InfrastructureError, UserError
 from claw_envs.server import wire
 
 from .conftest import Host
@@ -230,8 +230,10 @@ def test_a_killed_server_aborts_and_its_successor_serves(host: Host, sandboxes: 
     assert env.last_observation.text.startswith("Episode aborted")
     with pytest.raises(gym.error.ResetNeeded):
         env.step("x")
-    with pytest.raises(InfrastructureError, match="cannot be reached"):
+    with pytest.raises(InfrastructureError, match=r"does not answer \(connection refused\): is `claw serve envs`"):
         env.reset(seed=0)
+    with pytest.raises(UserError, match="does not answer"):
+        remote("terminal", server.url)
     host(port=server.port)
     env.reset(seed=0)
     assert env.step("```bash\necho back\n```")[0]["text"].endswith("back")

@@ -8,6 +8,12 @@ KEYS: dict[str, tuple[str | list[str], bytes]] = {
     "enter": ("Enter", b"\r"),
     "several": ("Up Down Right Left", b"\x1b[A\x1b[B\x1b[C\x1b[D"),
     "text and a name": ("ls Space -l Enter", b"ls -l\r"),
+    "words of text": ("import time; time.sleep(30)", b"import time; time.sleep(30)"),
+    "words of text and a name": (" import  time Enter ", b"import  time\r"),
+    "text between names": ("Escape :s/a b/c d/ Enter C-c x y", b"\x1b:s/a b/c d/\r\x03x y"),
+    "names within an entry": (["# a b Enter", "Enter", " C-c"], b"# a b Enter\r C-c"),
+    "arithmetic within text": ("y = s+1 Enter", b"y = s+1\r"),
+    "a name that goes on": ("vim C-notes.txt M-files ^top", b"vim C-notes.txt M-files ^top"),
     "text with blanks in a list": (["echo hi there", "Enter"], b"echo hi there\r"),
     "ctrl": ("C-c C-D C-[ C-_ C-Space C-?", b"\x03\x04\x1b\x1f\x00\x7f"),
     "ctrl with a caret": ("^C ^", b"\x03^"),
@@ -17,8 +23,8 @@ KEYS: dict[str, tuple[str | list[str], bytes]] = {
     "editing": ("BSpace Delete Home End PageUp PgDn Insert BTab Tab Escape", (
         b"\x7f\x1b[3~\x1b[1~\x1b[4~\x1b[5~\x1b[6~\x1b[2~\x1b[Z\t\x1b"
     )),
-    "characters": ("é : q !", "é:q!".encode()),
-    "words that look like keys": ("meta-data s-expression C- enter", b"meta-datas-expressionC-enter"),
+    "characters": ("é : q !", "é : q !".encode()),
+    "words that look like keys": ("meta-data s-expression C- enter", b"meta-data s-expression C- enter"),
     "any number of modifiers": ("M-" * 50_000 + "x", b"\x1bx"),
 }  # fmt: skip
 

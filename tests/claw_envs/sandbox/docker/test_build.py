@@ -61,6 +61,13 @@ def test_a_folder_that_does_not_build_is_the_users_mistake(
     assert "\n" not in str(error.value)
 
 
+def test_a_base_that_cannot_be_had_is_named(engine: Engine, tmp_path: Path) -> None:
+    (tmp_path / "Dockerfile").write_text(f"FROM {BASE}\nRUN true\nFROM localhost:1/no-such:1\nRUN true\n")
+    with pytest.raises(UserError, match="does not build: FROM localhost:1/no-such:1: ") as error:
+        asyncio.run(DockerSandbox(SandboxSpec(build=str(tmp_path))).start())
+    assert len(str(error.value)) < 500
+
+
 @pytest.mark.parametrize(
     ("spec", "reason"),
     [

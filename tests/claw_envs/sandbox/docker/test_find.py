@@ -9,6 +9,7 @@ import pytest
 
 from claw_envs.core.errors import UserError
 from claw_envs.sandbox.docker import find
+from claw_envs.sandbox.docker.engine import connect
 
 
 class Engine(BaseHTTPRequestHandler):
@@ -55,6 +56,13 @@ def endpoint(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_an_engine_that_answers_is_named(endpoint: Path) -> None:
     with serving(endpoint, Engine):
         assert find.find_engine() == (f"unix://{endpoint}", "Docker/27.1.1 (linux)")
+
+
+def test_an_engine_that_never_answered_is_the_users_to_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("DOCKER_HOST", "tcp://127.0.0.1:1")
+    with pytest.raises(UserError, match=r"tcp://127.0.0.1:1 does not answer \(connection refused\): start it") as error:
+        connect()
+    assert "\n" not in str(error.value)
 
 
 def test_a_socket_that_speaks_something_else_is_no_engine(endpoint: Path) -> None:

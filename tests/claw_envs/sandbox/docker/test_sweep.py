@@ -13,6 +13,7 @@ from claw_envs.sandbox.docker.engine import Engine, NotThereError
 from claw_envs.sandbox.docker.labels import EXPIRES, OWNER, abandoned, labels, machine
 from claw_envs.sandbox.docker.sweep import sweep
 from claw_envs.sandbox.process.child import children
+from claw_envs.sandbox.prune import listed
 
 _OWNER = """
 import asyncio, sys
@@ -44,6 +45,8 @@ def test_what_a_killed_owner_left_is_swept_and_what_a_live_one_has_is_not(engine
     try:
         dead.send_signal(signal.SIGKILL)
         dead.communicate()
+        states = {row.owner: row.state for row in listed() if row.backend == "docker"}
+        assert (states[dead.pid], states[alive.pid]) == ("dead", "runs")
         removed = sweep(engine)
         assert lost in removed
         assert kept not in removed

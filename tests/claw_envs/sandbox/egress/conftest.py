@@ -23,7 +23,7 @@ NO_EXCEPTIONS = {"no_proxy": "", "NO_PROXY": ""}
 
 
 class Site:
-    """Answers every connection alike, once it has the headers."""
+    """Answers every connection alike, once it has the headers, and a chunked body whole."""
 
     def __init__(self, answer: bytes) -> None:
         self.answer = answer
@@ -45,7 +45,9 @@ class Site:
         try:
             while data := await reader.read(65536):
                 received += data
-                if b"\r\n\r\n" in received and not answered:
+                head, end, _ = received[:16384].partition(b"\r\n\r\n")
+                chunked = b"transfer-encoding: chunked" in head.lower()
+                if end and not answered and (not chunked or received.endswith(b"\r\n0\r\n\r\n")):
                     answered = True
                     self.reached.set()
                     writer.write(self.answer)

@@ -1,3 +1,4 @@
+import io
 from collections.abc import Callable
 from pathlib import Path
 
@@ -6,6 +7,9 @@ from typer.testing import CliRunner
 
 from claw_envs.cli import app
 from claw_envs.core.errors import UserError
+from claw_envs.sandbox.images.archive import add_stream
+from claw_envs.sandbox.images.store import Config
+from claw_envs.sandbox.images.tag import build_tag
 
 
 def _run(*args: str) -> list[str]:
@@ -17,12 +21,24 @@ def _run(*args: str) -> list[str]:
 def test_export_list_remove(tmp_path: Path, archive: Callable[..., bytes]) -> None:
     path = tmp_path / "a.tar"
     path.write_bytes(archive(("bin/bash", "")))
-    assert _run("list") == []
+    assert _run("list") == ["name"]
     assert _run("export", str(path)) == ["a:latest"]
     assert _run("export", str(path), "--name", "b:2") == ["b:2"]
-    assert _run("list") == ["a:latest", "b:2"]
-    assert _run("remove", "a", "b:2") == []
-    assert _run("list") == []
+    assert _run("list") == ["name", "a:latest", "b:2"]
+    _run("remove", str(path), "b:2")
+    assert _run("list") == ["name"]
+
+
+def test_a_build_folder_is_listed_and_its_image_removed_by_it(tmp_path: Path, archive: Callable[..., bytes]) -> None:
+    folder = tmp_path / "folder"
+    folder.mkdir()
+    (folder / "Dockerfile").write_text("FROM debian:12\n")
+    add_stream(build_tag(folder), Config(digest="sha256:1", folder=str(folder)), io.BytesIO(archive(("bin/bash", ""))))
+    assert CliRunner().invoke(app, ["images", "list"]).output.splitlines()[1].endswith(f" {folder}")
+    _run("remove", str(folder))
+    assert _run("list") == ["name"]
+    with pytest.raises(UserError, match="no exported image"):
+        _run("remove", str(folder))
 
 
 def test_mistakes(tmp_path: Path) -> None:
@@ -30,6 +46,10 @@ def test_mistakes(tmp_path: Path) -> None:
         _run("export", "a", "b", "--name", "c")
     with pytest.raises(UserError, match="no exported image"):
         _run("remove", "a")
+    for command in ("export", "remove"):
+        for missing in ("/nope/x", "./x", "~/x", "x.tar", "x.tar.gz"):
+            with pytest.raises(UserError, match=f"{missing}: no such file or folder"):
+                _run(command, missing)
     with pytest.raises(UserError, match="no task there"):
         _run("export", str(tmp_path))
 
