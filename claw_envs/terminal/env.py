@@ -73,7 +73,7 @@ class TerminalEnv(ClawEnv):
         backend: str = "namespace",
         pool: SandboxPool | None = None,
         outcome: Literal["reward", "tests"] = "reward",
-        network: Literal["none", "full"] | tuple[str, ...] | None = None,
+        network: Literal["none", "full"] | Sequence[str] | None = None,
         max_steps: int | None = None,
         step_timeout: float | None = None,
         render_mode: str | None = None,
@@ -94,9 +94,11 @@ class TerminalEnv(ClawEnv):
         if outcome not in ("reward", "tests"):
             raise UserError(f"outcome must be 'reward' or 'tests', got {outcome!r}")
         check_backend(backend)
+        self._policy: dict[str, Any] = {}
         if network is not None:
-            SandboxSpec(network=network)  # complains
-        self._backend, self._pool, self._outcome, self._network = backend, pool, outcome, network
+            self._policy["network"] = tuple(network) if isinstance(network, list) else network
+        SandboxSpec(**self._policy)  # complains of what is none
+        self._backend, self._pool, self._outcome = backend, pool, outcome
         self._sandbox: Sandbox | None = None
         self._machine: Machine | None = None
 
@@ -112,11 +114,8 @@ class TerminalEnv(ClawEnv):
     async def _start(self, task: Task) -> Observation:
         if task.sandbox is None:
             raise UserError(f"task {task.id} has no sandbox; a terminal task needs one")
-        spec = task.sandbox
-        if self._network is not None:
-            spec = msgspec.structs.replace(spec, network=self._network)
         try:
-            sandbox = await self._fresh(spec)
+            sandbox = await self._fresh(msgspec.structs.replace(task.sandbox, **self._policy))
             shell = await (self._pool.shell(sandbox) if self._pool else sandbox.shell())
         except (InfrastructureError, asyncio.CancelledError):
             await self._stop()

@@ -64,7 +64,7 @@ def test_the_network_is_the_tasks_own_or_what_the_environment_says(
     assert observation["text"].endswith(f"\n{interfaces}")
 
 
-@pytest.mark.parametrize(("name", "value"), [("network", "some"), ("network", ["a.org"]), ("backend", "namespce")])
+@pytest.mark.parametrize(("name", "value"), [("network", "some"), ("network", 3), ("backend", "namespce")])
 def test_an_unknown_setting_is_refused_at_once(name: str, value: Any) -> None:
     with pytest.raises(UserError, match=name if name == "network" else "no sandbox backend"):
         TerminalEnv(**{name: value})
@@ -77,8 +77,9 @@ def test_what_is_no_message_is_explained(make_env: MakeEnv, action: Any) -> None
     assert info["status"] == "RUNNING"
 
 
-def test_an_allow_list_over_the_tasks_own_policy(make_env: MakeEnv) -> None:
-    observation, *_ = make_env(settings={"network": ("example.org",)}).step(bash("echo $https_proxy"))
+@pytest.mark.parametrize("hosts", [("example.org",), ["example.org"]])
+def test_an_allow_list_over_the_tasks_own_policy(make_env: MakeEnv, hosts: Any) -> None:
+    observation, *_ = make_env(settings={"network": hosts}).step(bash("echo $https_proxy"))
     assert "127.0.0.1" in observation["text"]
 
 
