@@ -57,8 +57,9 @@ class Rules:
 
 def _parse(entry: str) -> _Entry:
     below = entry.startswith((".", "*."))
+    name = entry.removeprefix("*").removeprefix(".") if below else entry
     try:
-        host, port = Authority.parse(_bracketed(entry.removeprefix("*").removeprefix(".").encode("idna").decode()))
+        host, port = Authority.parse(_bracketed(name.encode("idna").decode()))
         if below and Authority(host, None).address:
             raise ValueError("an address has no subdomains")
     except ValueError as error:
