@@ -20,10 +20,10 @@ from claw_envs.sandbox.namespace.host import TOOL_PATH
 from claw_envs.sandbox.process.child import Child, communicate, start_time, to_the_end
 from claw_envs.sandbox.process.link import child_link
 from claw_envs.sandbox.process.output import Capture
+from claw_envs.sandbox.process.setup import set_up
 from claw_envs.sandbox.process.shell import BashShell
 from claw_envs.sandbox.process.tty import TERM, Tty, program
 
-_SETUP_TIMEOUT = 300.0
 PREFIX = "claw-envs-local-"
 """Of its directories; pid and start time of the owner follow."""
 
@@ -55,10 +55,7 @@ class LocalSandbox:
         self._inside(self.workdir).mkdir(parents=True, exist_ok=True)
         for target, source in self.spec.files.items():
             self._copy_in(target, Path(source))
-        for command in self.spec.setup:
-            result = await self.exec(["/bin/bash", "-c", command], timeout=_SETUP_TIMEOUT)
-            if result.exit_code != 0:
-                raise InfrastructureError(f"set-up command `{command}` failed: {result.output[-2000:].strip()}")
+        await set_up(self)
         shutil.copytree(self._root, seed, symlinks=True)
 
     def _copy_in(self, target: str, source: Path) -> None:

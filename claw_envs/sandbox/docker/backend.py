@@ -33,14 +33,13 @@ from claw_envs.sandbox.docker.stream import Command
 from claw_envs.sandbox.docker.sweep import sweep_once
 from claw_envs.sandbox.egress import Egress
 from claw_envs.sandbox.process.child import to_the_end
-from claw_envs.sandbox.process.files import GET, NOT_A_FILE, NOT_FOUND, PUT, UNPACK, archive
+from claw_envs.sandbox.process.files import FILE_TIMEOUT, GET, PUT, UNPACK, archive, check_get, check_put
 from claw_envs.sandbox.process.output import Capture
+from claw_envs.sandbox.process.setup import set_up
 from claw_envs.sandbox.process.shell import BashShell
 from claw_envs.sandbox.process.tty import TERM
 
 _log = logging.getLogger(__name__)
-_FILE_TIMEOUT = 60.0
-_SETUP_TIMEOUT = 300.0
 _MAKE_WORKDIR = '[ -d "$1" ] || { mkdir -p -- "$1" && chown "$2" -- "$1"; }'
 # the size is set before the program begins, so that it never sees another
 _IN_TERMINAL = 'stty rows "$0" columns "$1"; exec /bin/bash -c "$2"'
@@ -90,8 +89,7 @@ class DockerSandbox:
         await self._adopt(container)
         if self.spec.files:
             await self._copy_files()
-        for command in self.spec.setup:
-            await self._set_up(command)
+        await set_up(self)
         if container.root is not None and (self.spec.files or self.spec.setup):
             await container.root.freeze()
 
@@ -119,21 +117,14 @@ class DockerSandbox:
             except SwapError as error:
                 _warn(str(error))
         argv = ["/bin/sh", "-c", _MAKE_WORKDIR, "sh", self.workdir, f"{account.uid}:{account.gid}"]
-        await self._check_done("the working directory", argv, timeout=_FILE_TIMEOUT)
+        await self._check_done("the working directory", argv)
 
     async def _copy_files(self) -> None:
         content = archive(self.spec.files, uid=self._account.uid, gid=self._account.gid)
-        await self._check_done("the task's files", UNPACK, stdin=content, timeout=_FILE_TIMEOUT)
+        await self._check_done("the task's files", UNPACK, stdin=content)
 
-    async def _set_up(self, command: str) -> None:
-        argv = ["/bin/bash", "-c", command]
-        await self._check_done(f"set-up command `{command}`", argv, user="agent", timeout=_SETUP_TIMEOUT)
-
-    async def _check_done(
-        self, what: str, argv: list[str], *, timeout: float, user: str = "verifier", stdin: bytes = b""
-    ) -> None:
-        cwd = None if user == "agent" else "/"
-        result = await self.exec(argv, timeout=timeout, user=user, cwd=cwd, stdin=stdin)
+    async def _check_done(self, what: str, argv: list[str], *, stdin: bytes = b"") -> None:
+        result = await self.exec(argv, timeout=FILE_TIMEOUT, user="verifier", cwd="/", stdin=stdin)
         if result.exit_code != 0:
             how = "timed out" if result.timed_out else f"exit code {result.exit_code}"
             raise InfrastructureError(f"{what}: {how}: {result.output[-2000:].strip()}")
@@ -219,9 +210,8 @@ class DockerSandbox:
     async def put(self, path: str, data: bytes, *, mode: int = 0o644, user: str = "agent") -> None:
         """See `Sandbox.put`."""
         argv = ["/bin/sh", "-c", PUT, "sh", path, f"{mode:o}"]
-        result = await self.exec(argv, timeout=_FILE_TIMEOUT, user=user, stdin=data)
-        if result.exit_code != 0:
-            raise OSError(f"{path}: {result.output.strip() or 'timed out'}")
+        result = await self.exec(argv, timeout=FILE_TIMEOUT, user=user, stdin=data)
+        check_put(path, result)
 
     async def get(self, path: str, *, max_bytes: int = 10_000_000) -> bytes:
         """See `Sandbox.get`."""
@@ -230,12 +220,9 @@ class DockerSandbox:
         argv = ["/bin/sh", "-c", GET, "sh", path, str(max_bytes)]
         command = self._command(argv, user="verifier", env=None, cwd=None, joined=False)
         code = await self._running().run(
-            command._replace(strict=False), timeout=_FILE_TIMEOUT, stdout=content.extend, stderr=errors.feed
+            command._replace(strict=False), timeout=FILE_TIMEOUT, stdout=content.extend, stderr=errors.feed
         )
-        if code == NOT_FOUND:
-            raise FileNotFoundError(path)
-        if code != 0:
-            raise OSError(f"{path}: {'not a regular file' if code == NOT_A_FILE else errors.take()[0].strip()}")
+        check_get(path, code, errors)
         return bytes(content)
 
     async def stop_agent(self) -> None:

@@ -28,14 +28,13 @@ from claw_envs.sandbox.namespace.root import Root, find_root
 from claw_envs.sandbox.namespace.state import State
 from claw_envs.sandbox.namespace.sweep import sweep_once
 from claw_envs.sandbox.process.child import Child, communicate, to_the_end
-from claw_envs.sandbox.process.files import GET, NOT_A_FILE, NOT_FOUND, PUT, UNPACK, archive
+from claw_envs.sandbox.process.files import FILE_TIMEOUT, GET, PUT, UNPACK, archive, check_get, check_put
 from claw_envs.sandbox.process.link import child_link
 from claw_envs.sandbox.process.output import Capture
+from claw_envs.sandbox.process.setup import set_up
 from claw_envs.sandbox.process.shell import BashShell
 from claw_envs.sandbox.process.tty import TERM, Tty, program
 
-_FILE_TIMEOUT = 60.0
-_SETUP_TIMEOUT = 300.0
 _KILL_ALL = "until kill -9 -1 2>/dev/null; set -- /proc/[1-9]*; [ $# = 1 ]; do :; done"
 """In the holder, which is PID 1: every process of the sandbox but itself, at one stroke, until all have gone."""
 _SHELL_DEPTH = 2
@@ -87,8 +86,7 @@ class NamespaceSandbox:
         await self._holder.command(self._layers.mount())
         if self.spec.files:
             await self._copy_files()
-        if self.spec.setup:
-            await self._set_up()
+        await set_up(self)
         if self.spec.files or self.spec.setup:
             await self._holder.command(f"{_KILL_ALL}; {self._layers.freeze()}")
 
@@ -108,16 +106,9 @@ class NamespaceSandbox:
     async def _copy_files(self) -> None:
         owner = AGENT_UID if self._identity.privileged else 0
         content = archive(self.spec.files, uid=owner, gid=owner)
-        result = await self._run(UNPACK, user="verifier", cwd="/", stdin=content, timeout=_FILE_TIMEOUT)
+        result = await self._run(UNPACK, user="verifier", cwd="/", stdin=content, timeout=FILE_TIMEOUT)
         if result.exit_code != 0:
             raise InfrastructureError(f"the task's files could not be copied in: {result.output[-2000:].strip()}")
-
-    async def _set_up(self) -> None:
-        for command in self.spec.setup:
-            result = await self.exec(["/bin/bash", "-c", command], timeout=_SETUP_TIMEOUT)
-            if result.exit_code != 0:
-                how = "timed out" if result.timed_out else f"exit code {result.exit_code}"
-                raise InfrastructureError(f"set-up command `{command}`: {how}: {result.output[-2000:].strip()}")
 
     def _check(self) -> None:
         if self._state is None or not self._holder.alive:
@@ -231,9 +222,8 @@ class NamespaceSandbox:
             OSError: if the file cannot be written inside.
         """
         argv = ["/bin/sh", "-c", PUT, "sh", path, f"{mode:o}"]
-        result = await self._run(argv, user=user, stdin=data, timeout=_FILE_TIMEOUT)
-        if result.exit_code != 0:
-            raise OSError(f"{path}: {result.output.strip() or 'timed out'}")
+        result = await self._run(argv, user=user, stdin=data, timeout=FILE_TIMEOUT)
+        check_put(path, result)
 
     async def get(self, path: str, *, max_bytes: int = 10_000_000) -> bytes:
         """See `Sandbox.get`. Of a longer file the first `max_bytes` come back.
@@ -245,13 +235,10 @@ class NamespaceSandbox:
         argv = ["/bin/sh", "-c", GET, "sh", path, str(max_bytes)]
         line = self._command(argv, user="verifier", env={}, cwd=None)
         code = await communicate(
-            line, env=LAUNCHER_ENV, stdin=b"", timeout=_FILE_TIMEOUT, stdout=content.extend, stderr=errors.feed
+            line, env=LAUNCHER_ENV, stdin=b"", timeout=FILE_TIMEOUT, stdout=content.extend, stderr=errors.feed
         )
         await self._check_lives(code)
-        if code == NOT_FOUND:
-            raise FileNotFoundError(path)
-        if code != 0:
-            raise OSError(f"{path}: {'not a regular file' if code == NOT_A_FILE else errors.take()[0].strip()}")
+        check_get(path, code, errors)
         return bytes(content)
 
     async def stop_agent(self) -> None:

@@ -9,8 +9,12 @@ import tarfile
 from pathlib import Path, PurePosixPath
 
 from claw_envs.core.errors import UserError
+from claw_envs.sandbox.base import ExecResult
+from claw_envs.sandbox.process.output import Capture
 
-NOT_FOUND, NOT_A_FILE = 66, 67
+FILE_TIMEOUT = 60.0
+"""Seconds that copying may take."""
+_NOT_FOUND, _NOT_A_FILE = 66, 67
 PUT = """set -e
 mkdir -p -- "$(dirname -- "$1")"
 rm -f -- "$1"
@@ -19,13 +23,27 @@ cat > "$1"
 chmod "$2" -- "$1"
 """
 """sh -c PUT sh PATH MODE: replaces the file itself, never what a link in its place points to."""
-GET = f"""[ -e "$1" ] || exit {NOT_FOUND}
-[ -f "$1" ] || exit {NOT_A_FILE}
+GET = f"""[ -e "$1" ] || exit {_NOT_FOUND}
+[ -f "$1" ] || exit {_NOT_A_FILE}
 exec head -c "$2" -- "$1"
 """
 """sh -c GET sh PATH BYTES"""
 UNPACK = ["tar", "-x", "-p", "-f", "-", "-C", "/", "--same-owner", "--no-overwrite-dir"]
 """Takes an `archive` on its standard input."""
+
+
+def check_put(path: str, result: ExecResult) -> None:
+    """Raise what `Sandbox.put` raises, unless `PUT` has written the file."""
+    if result.exit_code != 0:
+        raise OSError(f"{path}: {result.output.strip() or 'timed out'}")
+
+
+def check_get(path: str, code: int | None, said: Capture) -> None:
+    """Raise what `Sandbox.get` raises, unless `GET` has read the file; `said` is what it printed to stderr."""
+    if code == _NOT_FOUND:
+        raise FileNotFoundError(path)
+    if code != 0:
+        raise OSError(f"{path}: {'not a regular file' if code == _NOT_A_FILE else said.take()[0].strip()}")
 
 
 def archive(files: dict[str, str], *, uid: int = 0, gid: int = 0) -> bytes:

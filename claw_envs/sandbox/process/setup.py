@@ -1,0 +1,20 @@
+"""Run a spec's set-up commands, as the agent, before its first step."""
+
+from claw_envs.core.errors import InfrastructureError
+from claw_envs.sandbox.base import Sandbox
+
+_TIMEOUT = 300.0
+_MOST_SAID = 2000
+
+
+async def set_up(sandbox: Sandbox) -> None:
+    """Run them one after the other.
+
+    Raises:
+        InfrastructureError: if one fails or runs over.
+    """
+    for command in sandbox.spec.setup:
+        result = await sandbox.exec(["/bin/bash", "-c", command], timeout=_TIMEOUT)
+        if result.exit_code != 0:
+            how = "timed out" if result.timed_out else f"exit code {result.exit_code}"
+            raise InfrastructureError(f"set-up command `{command}`: {how}: {result.output[-_MOST_SAID:].strip()}")
