@@ -1,16 +1,12 @@
 """A started namespace sandbox and its shell for coroutines under test; skipped where this machine cannot have one."""
 
-import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from claw_envs.core.task import SandboxSpec
-from claw_envs.sandbox.namespace.backend import NamespaceSandbox
 from claw_envs.sandbox.probe import probe
-
-Body = Callable[[NamespaceSandbox], Awaitable[Any]]
+from tests.claw_envs.sandbox.running import runner
 
 
 @pytest.fixture(scope="session")
@@ -23,17 +19,4 @@ def _usable() -> None:
 @pytest.fixture
 def in_sandbox(_usable: None) -> Callable[..., Any]:
     """`in_sandbox(body, **spec)`: run `await body(sandbox)` with a started sandbox, which is closed afterwards."""
-
-    def run(body: Body, **spec: Any) -> Any:
-        async def main() -> Any:
-            sandbox = NamespaceSandbox(SandboxSpec(**spec))
-            await sandbox.start()
-            try:
-                async with asyncio.timeout(120):
-                    return await body(sandbox)
-            finally:
-                await sandbox.close()
-
-        return asyncio.run(main())
-
-    return run
+    return runner("namespace")

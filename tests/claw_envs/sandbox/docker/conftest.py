@@ -1,21 +1,18 @@
 """The container engine of this machine; tests that need one are skipped where none answers, or it lacks the image."""
 
-import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from claw_envs.core.errors import InfrastructureError, UserError
-from claw_envs.core.task import SandboxSpec
 from claw_envs.sandbox.docker import create
-from claw_envs.sandbox.docker.backend import DockerSandbox
 from claw_envs.sandbox.docker.build import BASE
 from claw_envs.sandbox.docker.engine import Engine, connect
 from claw_envs.sandbox.docker.labels import OWNER, labels
+from tests.claw_envs.sandbox.running import runner
 
-Body = Callable[[DockerSandbox], Awaitable[Any]]
 WORKER = f"""FROM {BASE}
 RUN useradd --create-home --uid 4321 worker
 ENV SET_BY=image PATH=/opt/tools:/usr/local/bin:/usr/bin:/bin
@@ -38,20 +35,7 @@ def engine() -> Engine:
 @pytest.fixture
 def in_container(engine: Engine) -> Callable[..., Any]:
     """`in_container(body, **spec)`: run `await body(sandbox)` with a started sandbox, which is closed afterwards."""
-
-    def run(body: Body, **spec: Any) -> Any:
-        async def main() -> Any:
-            sandbox = DockerSandbox(SandboxSpec(**spec))
-            await sandbox.start()
-            try:
-                async with asyncio.timeout(120):
-                    return await body(sandbox)
-            finally:
-                await sandbox.close()
-
-        return asyncio.run(main())
-
-    return run
+    return runner("docker")
 
 
 @pytest.fixture

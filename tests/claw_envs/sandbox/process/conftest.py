@@ -1,15 +1,12 @@
 """The persistent shell is tested over both of its links: descriptors of a child, and the exec of a container."""
 
-import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 
-from claw_envs.core.task import SandboxSpec
-from claw_envs.sandbox import make_sandbox
-from claw_envs.sandbox.base import Sandbox
 from claw_envs.sandbox.probe import Probe, probe
+from tests.claw_envs.sandbox.running import runner
 
 
 @pytest.fixture(scope="session")
@@ -24,17 +21,4 @@ def in_sandbox(request: pytest.FixtureRequest, probed: dict[str, Probe]) -> Call
     backend = probed[request.param]
     if not backend.usable:
         pytest.skip(backend.detail)
-
-    def run(body: Callable[[Sandbox], Awaitable[Any]], **spec: Any) -> Any:
-        async def main() -> Any:
-            sandbox = make_sandbox(SandboxSpec(**spec), backend.backend)
-            await sandbox.start()
-            try:
-                async with asyncio.timeout(120):
-                    return await body(sandbox)
-            finally:
-                await sandbox.close()
-
-        return asyncio.run(main())
-
-    return run
+    return runner(backend.backend)

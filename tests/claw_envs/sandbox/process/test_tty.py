@@ -10,9 +10,9 @@ import pytest
 
 from claw_envs.core.errors import InfrastructureError
 from claw_envs.core.task import SandboxSpec
-from claw_envs.sandbox import make_sandbox
 from claw_envs.sandbox.base import Sandbox, Terminal
 from claw_envs.sandbox.probe import Probe
+from tests.claw_envs.sandbox.running import runner
 
 Body = Callable[[Sandbox], Awaitable[Any]]
 InSandbox = Callable[..., Any]
@@ -24,21 +24,9 @@ def in_sandbox(request: pytest.FixtureRequest, probed: dict[str, Probe]) -> Iter
     if not probed[request.param].usable:
         pytest.skip(probed[request.param].detail)
 
-    def run(body: Body) -> Any:
-        async def main() -> Any:
-            sandbox = make_sandbox(SandboxSpec(), request.param)
-            await sandbox.start()
-            try:
-                async with asyncio.timeout(60):
-                    return await body(sandbox)
-            finally:
-                await sandbox.close()
-
-        return asyncio.run(main())
-
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("warnings.warn", lambda *_, **__: None)
-        yield run
+        yield runner(request.param, limit=60)
 
 
 class Session:
