@@ -73,8 +73,10 @@ class ClawEnv(gym.Env[dict[str, Any], Action]):
 
     metadata: dict[str, Any] = {"render_modes": ["ansi"], "render_fps": 4}
     family: ClassVar[str]
-    system_prompt: ClassVar[str] = ""
-    tools: ClassVar[tuple[dict[str, Any], ...]] = ()
+    system_prompt: str = ""
+    """What the agent is told before the first observation; set anew at each reset where it depends on the task."""
+    tools: tuple[dict[str, Any], ...] = ()
+    """The tools as OpenAI function schemas; as above."""
 
     def __init__(
         self,

@@ -18,10 +18,11 @@ calls, each has its own header, `[1/2 run_command | exit 0 | /app]`, and OpenAI 
 """
 
 import asyncio
+import contextlib
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import gymnasium as gym
 import msgspec
@@ -32,8 +33,7 @@ from claw_envs.core.episode import Observation, Status
 from claw_envs.core.errors import InfrastructureError, UserError
 from claw_envs.core.task import SandboxSpec, Task
 from claw_envs.core.vector import ClawVectorEnv
-from claw_envs.sandbox import check_backend, make_sandbox
-from claw_envs.sandbox.base import Sandbox
+from claw_envs.sandbox.lease import Lease
 from claw_envs.sandbox.pool import SandboxPool
 from claw_envs.terminal.actions import parse
 from claw_envs.terminal.machine import Machine
@@ -63,8 +63,8 @@ class TerminalEnv(ClawEnv):
     """
 
     family = "terminal"
-    system_prompt: ClassVar[str] = SYSTEM_PROMPT
-    tools: ClassVar[tuple[dict[str, Any], ...]] = TOOL_SCHEMAS
+    system_prompt = SYSTEM_PROMPT
+    tools = TOOL_SCHEMAS
 
     def __init__(
         self,
@@ -93,13 +93,12 @@ class TerminalEnv(ClawEnv):
         super().__init__(tasks, max_steps=max_steps, step_timeout=step_timeout, render_mode=render_mode)
         if outcome not in ("reward", "tests"):
             raise UserError(f"outcome must be 'reward' or 'tests', got {outcome!r}")
-        check_backend(backend)
+        self._lease = Lease(backend, pool)
         self._policy: dict[str, Any] = {}
         if network is not None:
             self._policy["network"] = tuple(network) if isinstance(network, list) else network
         SandboxSpec(**self._policy)  # complains of what is none
-        self._backend, self._pool, self._outcome = backend, pool, outcome
-        self._sandbox: Sandbox | None = None
+        self._outcome = outcome
         self._machine: Machine | None = None
 
     def _observation_spaces(self) -> dict[str, gym.Space[Any]]:
@@ -114,32 +113,17 @@ class TerminalEnv(ClawEnv):
     async def _start(self, task: Task) -> Observation:
         if task.sandbox is None:
             raise UserError(f"task {task.id} has no sandbox; a terminal task needs one")
+        if self._machine is not None:
+            with contextlib.suppress(InfrastructureError):  # it has died: the lease takes another
+                await self._machine.close()
         try:
-            sandbox = await self._fresh(msgspec.structs.replace(task.sandbox, **self._policy))
-            shell = await (self._pool.shell(sandbox) if self._pool else sandbox.shell())
+            sandbox = await self._lease.take(msgspec.structs.replace(task.sandbox, **self._policy))
+            shell = await self._lease.shell()
         except (InfrastructureError, asyncio.CancelledError):
             await self._stop()
             raise
         self._machine = Machine(sandbox, shell)
         return Observation(role="user", text=task.instruction)
-
-    async def _fresh(self, spec: SandboxSpec) -> Sandbox:
-        """A machine of `spec` as after its start: the one at hand reset where it is of the same kind, else another."""
-        if self._pool is None and self._machine is not None and self._machine.sandbox.spec == spec:
-            try:
-                await self._machine.close()
-                await self._machine.sandbox.reset()
-                return self._machine.sandbox
-            except InfrastructureError:
-                pass  # it has died: another takes its place
-        await self._stop()
-        if self._pool is not None:
-            self._sandbox = await self._pool.lease(spec, self._backend)
-        else:
-            sandbox = make_sandbox(spec, self._backend)
-            await sandbox.start()
-            self._sandbox = sandbox
-        return self._sandbox
 
     async def _act(self, action: Action) -> Step:
         assert self._machine is not None
@@ -167,16 +151,12 @@ class TerminalEnv(ClawEnv):
         return outcome if self._outcome == "reward" else share_passed(outcome, self.task)
 
     async def _stop(self) -> None:
-        sandbox, self._sandbox = self._sandbox, None
         machine, self._machine = self._machine, None
         try:
             if machine is not None:
                 await machine.close()
         finally:
-            if sandbox is not None and self._pool is not None:
-                await self._pool.give_back(sandbox)
-            elif sandbox is not None:
-                await sandbox.close()
+            await self._lease.give_back()
 
 
 def share_passed(outcome: Outcome, task: Task) -> Outcome:

@@ -21,7 +21,7 @@ MakeTasks = Callable[..., str]
 
 async def kill(env: TerminalEnv) -> None:
     """Kill the whole sandbox from outside, at one stroke."""
-    sandbox: Any = env._sandbox
+    sandbox: Any = env._lease.sandbox
     if env._backend == "namespace":
         os.kill(sandbox._holder.pid, signal.SIGKILL)
     else:
@@ -87,7 +87,7 @@ def test_one_that_is_gone_before_a_call_is_noticed(
 
     async def calling(env: TerminalEnv, *arguments: Any) -> Any:
         nonlocal killed
-        if env._sandbox is not None and not killed:
+        if env._lease.sandbox is not None and not killed:
             killed = True
             await kill(env)
         return await original(env, *arguments)

@@ -205,13 +205,13 @@ def test_a_file_that_cannot_be_written_is_reported(make_env: MakeEnv, path: str)
 
 def test_each_episode_begins_afresh_in_the_same_sandbox(make_env: MakeEnv) -> None:
     env = make_env()
-    sandbox = env._sandbox
+    sandbox = env._lease.sandbox
     for _ in range(3):
         observation, *_ = env.step(bash("ls -A /app; touch /app/done; kept=1; sleep 600 & echo kept:$kept"))
         assert observation["text"].endswith("kept:1")
         assert "done" not in observation["text"]
         env.reset()
-        assert env._sandbox is sandbox
+        assert env._lease.sandbox is sandbox
     observation, *_ = env.step(bash("pgrep -c sleep; echo kept:$kept"))
     assert observation["text"] == "[exit 0 | /app]\n0\nkept:"
 
@@ -297,7 +297,7 @@ def test_a_file_can_be_written_from_a_folder_that_is_gone(make_env: MakeEnv) -> 
 
 def test_a_sandbox_that_dies_in_a_step_aborts_the_episode(make_env: MakeEnv) -> None:
     env = make_env()
-    sandbox: Any = env._sandbox
+    sandbox: Any = env._lease.sandbox
     sandbox._holder.kill()
     _, reward, terminated, truncated, info = env.step(bash("sleep 1000"))
     assert (reward, terminated, truncated, info["status"]) == (0.0, False, True, "ABORTED")
@@ -359,7 +359,7 @@ def test_sandboxes_come_from_a_pool_and_go_back(make_task: MakeTask) -> None:
             seen = set()
             for _ in range(4):
                 await env.areset(seed=0)
-                seen.add(env._sandbox)
+                seen.add(env._lease.sandbox)
                 await env.astep(bash("ls -A; touch left; kept=1"))
                 assert "left" not in env.last_observation.text
                 *_, info = await env.astep(SUBMIT)
