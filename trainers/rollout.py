@@ -1,13 +1,16 @@
 """One episode: a policy acts in an environment until it ends. Token-exact, any family, used by training and evals."""
 
+import json
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import nullcontext
 from typing import Any
 
 from claw_envs.core.env import ClawEnv
-from claw_envs.core.episode import Episode, Message, Status, Turn
+from claw_envs.core.episode import Episode, Message, Observation, Status, Turn
 from claw_envs.core.errors import ContextFull, InfrastructureError
+from claw_envs.wire.calls import Malformed
+from claw_envs.wire.read import openai_call
 from trainers.meters import BusyMeter
 from trainers.policies.base import Completion, Policy, Prompt, Sampling
 from trainers.policies.render import Renderer
@@ -30,7 +33,8 @@ async def run_episode(
     """Run one episode.
 
     Args:
-        env: stays open; its family's system prompt, where it has one, opens the conversation.
+        env: stays open; its system prompt and worked examples, where it has any, open the conversation. Where its
+            tools are native, the policy shows them.
         policy: where it has a `renderer`, later prompts extend the ids already fed and sampled.
         task: id of the task, None to draw one by `seed`.
         stepping: counts the time spent in the environment.
@@ -48,21 +52,21 @@ async def run_episode(
     try:
         _, info = await env.areset(seed=seed, options={"task": task} if task else None)
         episode.task_id = info["task_id"]
-        messages = env.last_observation.messages()
-        if info["system_prompt"]:
-            messages.insert(0, {"role": "system", "content": info["system_prompt"]})
+        messages = _opening(env, info)
+        tools: list[dict[str, Any]] | None = None
         while episode.status is Status.RUNNING:
-            prompt = _prompt(policy, episode, messages, info["tools"])
+            before, tools = tools, info["tools"] if info.get("native_tools") else None
+            prompt = _prompt(policy, episode, messages, tools, anew=tools != before)
             if before_turn is not None:
                 await before_turn()
-            turn = await _respond(policy, episode, messages, prompt, sampling)
+            turn = await _respond(policy, episode, messages, prompt, sampling, tools)
             with stepping.busy() if stepping else nullcontext():
                 info = await _step(env, turn, episode)
             if info["status"] == Status.ABORTED:
                 break
             history = list(episode.turns)
             episode.turns.append(turn)
-            messages = [*messages, {"role": "assistant", "content": turn.response}, *env.last_observation.messages()]
+            messages = [*messages, _said(turn), *_answered(policy, turn, env.last_observation)]
             if on_turn is not None:
                 await on_turn(turn, history)
     except ContextFull:
@@ -72,17 +76,29 @@ async def run_episode(
     return episode
 
 
+def _opening(env: ClawEnv, info: dict[str, Any]) -> list[Message]:
+    system = [{"role": "system", "content": info["system_prompt"]}] if info["system_prompt"] else []
+    return [*system, *info.get("few_shot", []), *env.last_observation.messages()]
+
+
 async def _respond(
-    policy: Policy, episode: Episode, messages: list[Message], prompt: Prompt, sampling: Sampling
+    policy: Policy,
+    episode: Episode,
+    messages: list[Message],
+    prompt: Prompt,
+    sampling: Sampling,
+    tools: list[dict[str, Any]] | None,
 ) -> Turn:
     started = time.perf_counter()
     seed = None if sampling.seed is None else sampling.seed + 7919 * len(episode.turns)
-    completion: Completion = await policy.generate(prompt, sampling._replace(seed=seed))
+    native = {"tools": tools} if tools else {}
+    completion: Completion = await policy.generate(prompt, sampling._replace(seed=seed), **native)
     return Turn(
         episode_id=episode.id,
         step=len(episode.turns),
         messages=messages,
         response=completion.text,
+        tool_calls=list(completion.tool_calls),
         prompt_ids=completion.prompt_ids,
         response_ids=completion.response_ids,
         logprobs=completion.logprobs,
@@ -92,11 +108,14 @@ async def _respond(
     )
 
 
-def _prompt(policy: Policy, episode: Episode, messages: list[Message], tools: list[dict[str, Any]]) -> Prompt:
+def _prompt(
+    policy: Policy, episode: Episode, messages: list[Message], tools: list[dict[str, Any]] | None, *, anew: bool
+) -> Prompt:
+    """Ids that extend those of the turn before, where there is one and `anew` is not asked for; else the messages'."""
     renderer: Renderer | None = getattr(policy, "renderer", None)
     if renderer is None:
         return messages
-    if episode.turns:
+    if episode.turns and not anew:
         last = episode.turns[-1]
         ids = renderer.extend(
             last.prompt_ids + last.response_ids,
@@ -104,15 +123,44 @@ def _prompt(policy: Policy, episode: Episode, messages: list[Message], tools: li
             messages_before=last.messages,
             response=last.response,
             new_messages=messages[len(last.messages) + 1 :],
-            tools=tools or None,
+            tools=tools,
         )
         if ids is not None:
             return ids
-    return renderer.prompt_ids(messages, tools=tools or None)
+    return renderer.prompt_ids(messages, tools=tools)
+
+
+def _said(turn: Turn) -> Message:
+    """The agent's message as the next prompt shows it.
+
+    Servers refuse a conversation with arguments that are no JSON object; those are shown as the text that they are.
+    """
+    message = {"role": "assistant", "content": turn.response}
+    if not turn.tool_calls:
+        return message
+    return message | {"tool_calls": [_readable(call) for call in turn.tool_calls]}
+
+
+def _answered(policy: Policy, turn: Turn, observation: Observation) -> list[Message]:
+    """What came after `turn` as the next prompt shows it.
+
+    A server takes answers only to the calls that it gave: not to those that it left in the text.
+    """
+    if observation.answers and not turn.tool_calls and getattr(policy, "renderer", None) is None:
+        return [{"role": "user", "content": observation.text}]
+    return observation.messages()
+
+
+def _readable(call: dict[str, Any]) -> dict[str, Any]:
+    if not isinstance(openai_call(call), Malformed):
+        return call
+    function = call["function"]
+    return {**call, "function": {**function, "arguments": json.dumps({"unreadable": function["arguments"]})}}
 
 
 async def _step(env: ClawEnv, turn: Turn, episode: Episode) -> dict[str, Any]:
-    _, turn.reward, _, _, info = await env.astep(turn.response)
+    calls = {"tool_calls": turn.tool_calls} if turn.tool_calls else {}
+    _, turn.reward, _, _, info = await env.astep({"content": turn.response, **calls} if calls else turn.response)
     turn.observation = env.last_observation
     turn.timings |= dict(info["timings"])
     _note(episode, info)

@@ -65,7 +65,7 @@ class ClawEnv(gym.Env[dict[str, Any], Action]):
 
     `reset(seed=, options={"task": id})` draws a task (or takes the named one). The reward is 0 until the episode ends,
     then the verifier's score. `info` holds `task_id`, `step_index`, `status`, `timings`, `tools` (schemas),
-    `system_prompt`; at the end `report`, and for an aborted episode `error`.
+    `native_tools`, `system_prompt`, `few_shot`; at the end `report`, and for an aborted episode `error`.
 
     Raises:
         UserError: unknown task set, unknown task id, impossible options.
@@ -77,6 +77,10 @@ class ClawEnv(gym.Env[dict[str, Any], Action]):
     """What the agent is told before the first observation; set anew at each reset where it depends on the task."""
     tools: tuple[dict[str, Any], ...] = ()
     """The tools as OpenAI function schemas; as above."""
+    native_tools: bool = False
+    """Whether the system prompt leaves the tools to the model's chat template, or to the API that serves it."""
+    few_shot: tuple[Message, ...] = ()
+    """Worked examples as chat messages, shown between the system prompt and the first observation."""
 
     def __init__(
         self,
@@ -211,6 +215,15 @@ class ClawEnv(gym.Env[dict[str, Any], Action]):
         self._status = None
         await self._stop()
 
+    def about(self) -> dict[str, Any]:
+        """What the agent is told beside the observations, as it stands in `info`."""
+        return {
+            "tools": list(self.tools),
+            "native_tools": self.native_tools,
+            "system_prompt": self.system_prompt,
+            "few_shot": list(self.few_shot),
+        }
+
     # --- the Gymnasium face -------------------------------------------------------------------------------------
 
     def reset(
@@ -270,8 +283,7 @@ class ClawEnv(gym.Env[dict[str, Any], Action]):
             "step_index": self._step_index,
             "status": str(self._status),
             "timings": timings,
-            "tools": list(self.tools),
-            "system_prompt": self.system_prompt,
+            **self.about(),
         }
 
 

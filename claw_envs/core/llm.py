@@ -1,6 +1,7 @@
 """`ChatClient`: asks any OpenAI-compatible endpoint for chat completions, with bounded concurrency and retries.
 
-Covers plain completions. It does not stream, call tools, or spread requests over several endpoints.
+Covers completions of text and calls of tools. It does not stream, carry out calls, or spread requests over several
+endpoints.
 """
 
 import asyncio
@@ -23,24 +24,37 @@ _LONGEST_PAUSE = 30.0  # seconds between two attempts, unless the server asks fo
 _CONTEXT_FULL = re.compile(r"maximum context|context[ _-](?:length|size|window)", re.IGNORECASE)
 
 
-class ChatReply(msgspec.Struct, frozen=True):
+class ChatReply(msgspec.Struct, frozen=True, omit_defaults=True):
     """One completion.
 
     Attributes:
-        finish_reason: `stop`, `length`, or what else the server says.
+        finish_reason: `stop`, `length`, `tool_calls`, or what else the server says.
         prompt_tokens: tokens spent. The protocol counts them for all choices of a request together, so the first reply
             carries them and the others carry 0: sums are right.
         completion_tokens: as above.
+        tool_calls: as OpenAI writes them: each with an id, and the arguments as JSON text, which may be broken.
     """
 
     text: str
     finish_reason: str
     prompt_tokens: int
     completion_tokens: int
+    tool_calls: list[dict[str, Any]] = []
+
+
+class _Function(msgspec.Struct):
+    name: str
+    arguments: str | dict[str, Any] | None = None
+
+
+class _ToolCall(msgspec.Struct):
+    function: _Function
+    id: str | None = None
 
 
 class _Message(msgspec.Struct):
     content: str | None = None
+    tool_calls: list[_ToolCall] | None = None
 
 
 class _Choice(msgspec.Struct):
@@ -123,8 +137,12 @@ class ChatClient:
         max_tokens: int,
         n: int = 1,
         seed: int | None = None,
+        tools: Sequence[dict[str, Any]] | None = None,
     ) -> list[ChatReply]:
         """Ask for `n` completions of `messages` (an endpoint that ignores `n` gives one).
+
+        Args:
+            tools: that the model may call, as OpenAI function schemas.
 
         Raises:
             ContextFull: if the endpoint says that messages and answer do not fit the model's context.
@@ -133,6 +151,7 @@ class ChatClient:
         """
         body = {"model": self.model, "messages": list(messages), "temperature": temperature, "max_tokens": max_tokens}
         body |= ({"n": n} if n > 1 else {}) | ({} if seed is None else {"seed": seed})
+        body |= {"tools": list(tools)} if tools else {}
         if self._tape is not None:
             entry = self._tape.play(body)
             if entry.error is not None:
@@ -230,9 +249,22 @@ def _read(payload: bytes) -> list[ChatReply]:
     usage = response.usage or _Usage()
     spent = [(usage.prompt_tokens, usage.completion_tokens)] + [(0, 0)] * (len(response.choices) - 1)
     return [
-        ChatReply(choice.message.content or "", choice.finish_reason or "stop", *tokens)
+        ChatReply(
+            choice.message.content or "",
+            choice.finish_reason or "stop",
+            *tokens,
+            [_openai(call, i) for i, call in enumerate(choice.message.tool_calls or [], 1)],
+        )
         for choice, tokens in zip(response.choices, spent, strict=True)
     ]
+
+
+def _openai(call: _ToolCall, number: int) -> dict[str, Any]:
+    arguments = call.function.arguments
+    if not isinstance(arguments, str):
+        arguments = msgspec.json.encode(arguments or {}).decode()
+    function = {"name": call.function.name, "arguments": arguments}
+    return {"id": call.id or f"call_{number}", "type": "function", "function": function}
 
 
 def _seconds(retry_after: str | None) -> float | None:

@@ -79,9 +79,7 @@ class RemoteEnv(ClawEnv):
         )
         self.described = run_sync(client.describe(described))
         super().__init__(_tasks(self.described), render_mode=render_mode)
-        self.tools = self.described.tools  # type: ignore[misc]
-        self.system_prompt = self.described.system_prompt  # type: ignore[misc]
-        self._about: dict[str, Any] = {}
+        self._tell(self.described.about)
         _clients.add(client)
         weakref.finalize(self, _abandon, client).atexit = False
 
@@ -154,15 +152,17 @@ class RemoteEnv(ClawEnv):
         self._last, info = result.last, result.info
         info["timings"] = Timings(info["timings"])
         self._status, self._step_index = Status(info["status"]), info["step_index"]
-        self._about = {name: info[name] for name in ("tools", "system_prompt")}
+        self._tell(info)
         observation = {
             name: result.observation[name] if name in result.observation else getattr(result.last, name)
             for name in self.described.blank
         }
         return observation, info
 
-    def _info(self, timings: Timings) -> dict[str, Any]:
-        return super()._info(timings) | self._about
+    def _tell(self, about: dict[str, Any]) -> None:
+        """Take over what the environment tells its agent, which each reset may change."""
+        self.tools, self.native_tools = tuple(about["tools"]), about["native_tools"]
+        self.system_prompt, self.few_shot = about["system_prompt"], tuple(about["few_shot"])
 
 
 class RemoteVectorEnv(ClawVectorEnv):

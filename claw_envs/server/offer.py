@@ -26,7 +26,7 @@ from claw_envs.sandbox.pool import SandboxPool
 from claw_envs.server import wire
 from claw_envs.server.spaces import field
 
-HARMLESS = frozenset({"max_steps", "step_timeout", "outcome", "mix"})
+HARMLESS = frozenset({"max_steps", "step_timeout", "outcome", "mix", "form", "few_shot", "credit"})
 """Settings of any family that only change an episode's rules."""
 _NAME = re.compile(r"[\w-]+(:[\w-]*)?|:[\w-]+")  # of a task set; a path has a slash or a dot, or exists
 _SETS = 64  # task sets kept in memory
@@ -130,8 +130,7 @@ class Offer:
             return wire.Description(
                 fields={name: field(space) for name, space in env.observation_space.items()},  # type: ignore[attr-defined]
                 blank=env._observe(Observation(role="environment", text="")),
-                tools=tuple(env.tools),
-                system_prompt=env.system_prompt,
+                about=env.about(),
                 tasks=tasks.encoded,
                 digest=tasks.digest,
             )

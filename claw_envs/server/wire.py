@@ -49,8 +49,8 @@ class Description(msgspec.Struct, kw_only=True):
     """Of the observation space."""
     blank: dict[str, Any]
     """The observation of an empty text."""
-    tools: tuple[dict[str, Any], ...]
-    system_prompt: str
+    about: dict[str, Any]
+    """`tools`, `native_tools`, `system_prompt` and `few_shot` before the first reset; `info` holds the episode's."""
     tasks: msgspec.Raw
     """`list[Task]`."""
     digest: str

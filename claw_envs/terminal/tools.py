@@ -129,6 +129,10 @@ def _problem(tool: Tool) -> str | None:
         texts = value if isinstance(value, list) else [value]
         if any(isinstance(text, str) and _unsendable(text, zero_byte=not isinstance(tool, Type)) for text in texts):
             return f"`{name}` holds a NUL byte or half a surrogate pair; send plain text."
+    for name in ("timeout", "wait"):
+        # msgspec's own bound lets 0 pass where the process flushes denormal numbers to zero, as those do that train
+        if (seconds := values.get(name)) is not None and seconds <= 0:
+            return f"`{name}` must be > 0 seconds."
     if isinstance(tool, Run | Start) and not tool.command.strip():
         return "the command was empty; write what to run."
     if isinstance(tool, Write) and not tool.path.strip():

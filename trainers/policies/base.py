@@ -31,9 +31,11 @@ class Completion(NamedTuple):
     versions: list[int]
     """Policy version that sampled each token."""
     finish_reason: str
-    """`stop` (end-of-turn token) or `length`."""
+    """`stop` (end-of-turn token) or `length`; behind an endpoint also `tool_calls`, or what else it says."""
     text: str
     """The response without special tokens."""
+    tool_calls: Sequence[dict[str, Any]] = ()
+    """OpenAI calls that an endpoint gave beside the text; an embedded model writes its calls into the text."""
 
 
 class Policy(Protocol):
@@ -44,8 +46,13 @@ class Policy(Protocol):
         """Of the weights in use; 0 for the initial ones."""
         ...
 
-    async def generate(self, prompt: Prompt, sampling: Sampling) -> Completion:
+    async def generate(
+        self, prompt: Prompt, sampling: Sampling, *, tools: Sequence[dict[str, Any]] | None = None
+    ) -> Completion:
         """Sample a response. Concurrent calls are batched; a weight update takes effect between two tokens.
+
+        Args:
+            tools: schemas to show with the messages of `prompt`, in the model's own way; token ids show theirs already.
 
         Raises:
             ContextFull: if the prompt leaves no room for a response.

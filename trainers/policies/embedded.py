@@ -91,7 +91,9 @@ class EmbeddedPolicy:
         """Of the weights in use; 0 for the initial ones."""
         return self._engine.version
 
-    async def generate(self, prompt: Prompt, sampling: Sampling) -> Completion:
+    async def generate(
+        self, prompt: Prompt, sampling: Sampling, *, tools: Sequence[dict[str, Any]] | None = None
+    ) -> Completion:
         """See `Policy.generate`. Cancelling the call takes its row out of the batch.
 
         A response that reaches the end of the context is cut there with finish reason `length`. The cache of earlier
@@ -104,7 +106,7 @@ class EmbeddedPolicy:
         """
         if sampling.max_new_tokens < 1 or sampling.temperature < 0 or not 0 < sampling.top_p <= 1:
             raise UserError(f"max_new_tokens >= 1, temperature >= 0 and 0 < top_p <= 1 are needed, got {sampling}")
-        prompt_ids = self._ids(prompt, room=1)
+        prompt_ids = self._ids(prompt, room=1, tools=tools)
         future: Future[Any] = Future()
         self._engine.submit(Row(prompt_ids, sampling, future))
         sampled = await asyncio.wrap_future(future)
@@ -156,12 +158,13 @@ class EmbeddedPolicy:
         """Stop the worker; whatever is pending fails with InfrastructureError. May be called again."""
         await asyncio.to_thread(self._engine.close)
 
-    def _ids(self, prompt: Prompt, *, room: int = 0) -> list[int]:
+    def _ids(self, prompt: Prompt, *, room: int = 0, tools: Sequence[dict[str, Any]] | None = None) -> list[int]:
         """The prompt as ids that the model knows, with `room` left in the context."""
         first = next(iter(prompt), None)
         if first is None:
             raise UserError("the prompt is empty")
-        ids = self.renderer.prompt_ids(prompt) if isinstance(first, dict) else [int(i) for i in prompt]  # type: ignore
+        messages = isinstance(first, dict)
+        ids = self.renderer.prompt_ids(prompt, tools=tools) if messages else [int(i) for i in prompt]  # type: ignore
         if not 0 <= min(ids) <= max(ids) < self._vocabulary:
             raise UserError(f"token ids must lie in 0..{self._vocabulary - 1}")
         if len(ids) + room > self.context:

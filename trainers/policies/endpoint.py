@@ -1,6 +1,7 @@
 """`EndpointPolicy`: a model behind any OpenAI-compatible endpoint, for evaluation.
 
-Text in, text out: chat endpoints give neither exact ids nor reliable log-probabilities, so it cannot be trained.
+Messages in, text and calls of tools out: chat endpoints give neither exact ids nor reliable log-probabilities, so it
+cannot be trained.
 """
 
 from collections.abc import Mapping, Sequence
@@ -29,7 +30,9 @@ class EndpointPolicy:
         """
         self._client = ChatClient(base_url, model, api_key=api_key, concurrency=concurrency, timeout=timeout)
 
-    async def generate(self, prompt: Prompt, sampling: Sampling) -> Completion:
+    async def generate(
+        self, prompt: Prompt, sampling: Sampling, *, tools: Sequence[dict[str, Any]] | None = None
+    ) -> Completion:
         """See `Policy.generate`.
 
         Raises:
@@ -43,9 +46,13 @@ class EndpointPolicy:
         if sampling.top_p != 1:
             raise UserError("an endpoint samples with its own top_p: leave it at 1")
         (reply, *_) = await self._client.complete(
-            messages, temperature=sampling.temperature, max_tokens=sampling.max_new_tokens, seed=sampling.seed
+            messages,
+            temperature=sampling.temperature,
+            max_tokens=sampling.max_new_tokens,
+            seed=sampling.seed,
+            tools=tools,
         )
-        return Completion([], [], [], [], reply.finish_reason, reply.text)
+        return Completion([], [], [], [], reply.finish_reason, reply.text, tuple(reply.tool_calls))
 
     async def score(self, prompt: Prompt, response_ids: Sequence[int]) -> list[float]:
         """Not possible.

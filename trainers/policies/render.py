@@ -2,7 +2,8 @@
 
 The model's own chat template decides everything: SmolLM2's writes its default system prompt where the conversation
 opens without one, and shows neither `tools` nor `tool_calls`, so that environments have to describe tools in text.
-Only text content is covered.
+Others show both: the arguments of calls reach them as objects, as they expect, not as OpenAI's JSON text. Only text
+content is covered.
 """
 
 import re
@@ -13,6 +14,7 @@ from typing import Any
 import msgspec
 
 from claw_envs.core.episode import Message
+from claw_envs.core.errors import UserError
 
 HINT_HEADING = "[user's hint / instruction]"
 _MARKS = range(0xE000, 0xF8FF)  # Unicode's private use area
@@ -37,9 +39,20 @@ class Renderer:
         self._lock = threading.Lock()
 
     def prompt_ids(self, messages: Sequence[Message], *, tools: Sequence[dict[str, Any]] | None = None) -> list[int]:
-        """Ids of the conversation up to where the assistant's next message begins."""
-        mark = _unused_mark(messages, tools)
-        return self._encode(self._render(messages, tools, mark), mark)
+        """Ids of the conversation up to where the assistant's next message begins.
+
+        Args:
+            tools: shown as OpenAI function schemas where the template shows them.
+
+        Raises:
+            UserError: if the template shows no tools, or cannot show these messages.
+        """
+        shown = [_for_template(message) for message in messages]
+        mark = _unused_mark(shown, tools)
+        text = self._render(shown, tools, mark)
+        if tools and text == self._render(shown, None, mark):
+            raise UserError("the model's chat template shows no tools: choose a form that the system prompt explains")
+        return self._encode(text, mark)
 
     def extend(
         self,
@@ -65,9 +78,10 @@ class Renderer:
             Ids that begin with `previous_ids`, or None where the template does not show the earlier conversation
             unchanged (it strips or drops parts of it): render the whole prompt anew then.
         """
-        after = [*messages_before, {"role": "assistant", "content": response}, *new_messages]
+        before = [_for_template(message) for message in messages_before]
+        after = [*before, {"role": "assistant", "content": response}, *map(_for_template, new_messages)]
         mark = _unused_mark(after, tools)
-        shown = self._render(messages_before, tools, mark) + self._marked(response, mark)
+        shown = self._render(before, tools, mark) + self._marked(response, mark)
         whole = self._render(after, tools, mark)
         if not whole.startswith(shown):
             return None
@@ -89,13 +103,17 @@ class Renderer:
         return str(text)
 
     def _render(self, messages: Sequence[Message], tools: Sequence[dict[str, Any]] | None, mark: str) -> str:
-        shown = [{**message, "content": message.get("content") or ""} for message in messages]
-        text = self.tokenizer.apply_chat_template(
-            self._marked(shown, mark),
-            tools=self._marked(list(tools), mark) if tools else None,
-            tokenize=False,
-            add_generation_prompt=True,
-        )
+        from jinja2 import TemplateError
+
+        try:
+            text = self.tokenizer.apply_chat_template(
+                self._marked(list(messages), mark),
+                tools=self._marked(list(tools), mark) if tools else None,
+                tokenize=False,
+                add_generation_prompt=True,
+            )
+        except TemplateError as error:
+            raise UserError(f"the model's chat template cannot show these messages: {error}") from error
         return str(text)
 
     def _marked(self, value: Any, mark: str) -> Any:
@@ -103,7 +121,7 @@ class Renderer:
         if isinstance(value, str):
             return self._special.sub(lambda found: found.group()[0] + mark + found.group()[1:], value)
         if isinstance(value, dict):
-            return {key: self._marked(item, mark) for key, item in value.items()}
+            return {self._marked(key, mark): self._marked(item, mark) for key, item in value.items()}
         return [self._marked(item, mark) for item in value] if isinstance(value, list | tuple) else value
 
     def _encode(self, text: str, mark: str) -> list[int]:
@@ -133,6 +151,23 @@ def with_hint(messages: Sequence[Message], hint: str) -> list[Message]:
         raise ValueError("a hint needs a user message to stand in")
     hinted = {**messages[last], "content": f"{messages[last]['content']}\n\n{HINT_HEADING}\n{hint}"}
     return [*messages[:last], hinted, *messages[last + 1 :]]
+
+
+def _for_template(message: Message) -> Message:
+    """`message` as templates expect it: its content a text, the arguments of its calls objects."""
+    shown = {**message, "content": message.get("content") or ""}
+    if message.get("tool_calls"):
+        shown["tool_calls"] = [_with_object(call) for call in message["tool_calls"]]
+    return shown
+
+
+def _with_object(call: dict[str, Any]) -> dict[str, Any]:
+    try:
+        function = call["function"]
+        arguments = msgspec.json.decode(function["arguments"] or "{}", type=dict[str, Any])
+    except (msgspec.DecodeError, RecursionError, TypeError, LookupError):  # broken, or no text: as it stands
+        return call
+    return {**call, "function": {**function, "arguments": arguments}}
 
 
 def _unused_mark(*values: Any) -> str:

@@ -46,6 +46,55 @@ def test_the_request_and_the_reply() -> None:
     served(lambda _: "five it is", use, api_key="secret")
 
 
+TOOLS = [{"type": "function", "function": {"name": "add", "parameters": {"type": "object", "properties": {}}}}]
+
+
+def calling(*calls: Any) -> Fault:
+    """An answer that calls tools."""
+    choice = {"message": {"role": "assistant", "content": None, "tool_calls": calls}, "finish_reason": "tool_calls"}
+    return Fault(200, text=msgspec.json.encode({"choices": [choice]}).decode())
+
+
+def test_tools_are_sent_and_calls_come_back(tmp_path: Path) -> None:
+    tape = tmp_path / "tape.jsonl"
+    given = [
+        {"id": "a", "type": "function", "function": {"name": "add", "arguments": '{"x": 1'}, "index": 0},
+        {"function": {"name": "add", "arguments": {"x": 1}}},
+        {"id": "", "function": {"name": "now"}},
+    ]
+    calls = [
+        {"id": "a", "type": "function", "function": {"name": "add", "arguments": '{"x": 1'}},
+        {"id": "call_2", "type": "function", "function": {"name": "add", "arguments": '{"x":1}'}},
+        {"id": "call_3", "type": "function", "function": {"name": "now", "arguments": "{}"}},
+    ]
+
+    async def ask_with_tools(client: ChatClient) -> list[ChatReply]:
+        return await client.complete(ASKED, temperature=0.5, max_tokens=9, tools=TOOLS)
+
+    async def use(server: ChatServer, client: ChatClient) -> None:
+        assert await ask_with_tools(client) == [ChatReply("", "tool_calls", 0, 0, calls)]
+        assert server.requests[0]["tools"] == TOOLS
+
+    async def replay() -> list[ChatReply]:
+        return await ask_with_tools(ChatClient("http://127.0.0.1:1/v1", "small", replay=tape))
+
+    served(lambda _: calling(*given), use, record=tape)
+    assert asyncio.run(replay())[0].tool_calls == calls
+
+
+@pytest.mark.parametrize("call", [{}, {"function": {}}, {"function": {"name": "f", "arguments": 1}}, "f"])
+def test_calls_that_are_none_are_asked_for_again(call: Any) -> None:
+    assert served(in_turn(calling(call), "five"), ask) == [ChatReply("five", "stop", 3, 1)]
+
+
+def test_recordings_without_calls_are_as_they_were(tmp_path: Path) -> None:
+    tape = tmp_path / "tape.jsonl"
+    served(lambda _: "five", ask, record=tape)
+    [entry] = [msgspec.json.decode(line) for line in tape.read_text().splitlines()]
+    assert entry["answer"] == [{"text": "five", "finish_reason": "stop", "prompt_tokens": 3, "completion_tokens": 1}]
+    assert "tools" not in entry["request"]
+
+
 def test_a_reply_that_was_cut_says_so() -> None:
     assert served(lambda _: Cut("five"), ask)[0].finish_reason == "length"
 

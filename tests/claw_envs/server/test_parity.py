@@ -30,6 +30,13 @@ ACTIONS = {
         "```bash\necho $kept; pwd; (exit 3)\n```",
         "```bash\nsubmit\n```",
     ],
+    "toolcall": [
+        "```python\nx = 'naïve 🙂'\nx\n```",
+        "half a pair: <tool_call>\ud800</tool_call>",
+        {"content": "", "tool_calls": [{"id": "a", "function": {"name": "bad \udfff", "arguments": "{}"}}]},
+        "<code>1 / 0</code>",
+        "\\boxed{12} \ud800",
+    ],
     "chat": ["It's 12 🙂", {"content": "12, easy one"}, "half a pair: \ud800", "", "12", "12", "12"],
 }
 FAMILIES = sorted(ACTIONS)

@@ -42,6 +42,28 @@ def test_text_comes_back_and_the_sampling_arrives() -> None:
     assert received == [{"model": "small", "messages": ASKED, "temperature": 0.5, "max_tokens": 7, "seed": 3}]
 
 
+def test_tools_are_the_api_s_business() -> None:
+    call = {"id": "a", "type": "function", "function": {"name": "add", "arguments": "{}"}}
+    received: list[dict[str, Any]] = []
+
+    async def handler(request: web.Request) -> web.Response:
+        received.append(await request.json())
+        message = {"content": "I add.", "tool_calls": [call]}
+        return web.json_response({"choices": [{"message": message, "finish_reason": "tool_calls"}]})
+
+    async def run() -> Completion:
+        runner, url = await _served(handler)
+        policy = make_policy(f"{url}#small")
+        try:
+            return await policy.generate(ASKED, Sampling(), tools=[{"type": "function", "function": {"name": "add"}}])
+        finally:
+            await policy.aclose()
+            await runner.cleanup()
+
+    assert asyncio.run(run()) == Completion([], [], [], [], "tool_calls", "I add.", (call,))
+    assert received[0]["tools"] == [{"type": "function", "function": {"name": "add"}}]
+
+
 def test_what_an_endpoint_cannot_do_is_said() -> None:
     async def run() -> None:
         policy = make_policy("http://127.0.0.1:1/v1#small")

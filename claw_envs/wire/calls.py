@@ -3,7 +3,8 @@
 from typing import Any, Literal, NamedTuple
 
 Form = Literal["openai", "hermes", "llama3", "code", "fenced"]
-"""How calls are written: OpenAI `tool_calls`; `<tool_call>` (Hermes, Qwen); Llama 3 JSON; `<code>`; a fenced block."""
+"""How calls are written: OpenAI `tool_calls`; `<tool_call>` with JSON (Hermes, Qwen) or XML (Qwen3-Coder) in it;
+Llama 3 JSON; `<code>`; a fenced block."""
 
 
 class Call(NamedTuple):
@@ -13,6 +14,8 @@ class Call(NamedTuple):
     arguments: dict[str, Any]
     id: str | None = None
     """Of an OpenAI call, empty where it came without one; None in the other forms."""
+    typed: bool = True
+    """False where the form knows only texts (Qwen3-Coder's XML), so that `"5"` may stand for a number."""
 
 
 class Malformed(NamedTuple):
