@@ -32,6 +32,13 @@ FAMILIES = (
         "claw_envs.terminal.loader:load",
     ),
     Family(
+        "toolcall",
+        "questions with a Python interpreter and other tools; the final answer is checked",
+        "claw_envs.toolcall.env:ToolCallEnv",
+        "claw_envs.toolcall.env:ToolCallVectorEnv",
+        "claw_envs.toolcall.data.loader:load",
+    ),
+    Family(
         "chat",
         "personal chat with a simulated user who never states the preference up front",
         "claw_envs.chat.env:ChatEnv",

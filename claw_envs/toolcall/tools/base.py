@@ -1,6 +1,6 @@
 """What a tool is: a name, a schema, a check of arguments that never raises, and the call itself."""
 
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
 from claw_envs.sandbox.lease import Lease
 
@@ -11,8 +11,11 @@ class ToolResult(NamedTuple):
     text: str
     error: bool = False
     """The tool ran, or was asked to, and failed: the agent's call did not do what it was meant to."""
+    head: str | None = None
+    """What the header says in place of `ok` or `error`, such as `stopped after 5 s`."""
 
 
+@runtime_checkable
 class Tool(Protocol):
     """Something that the agent may call by name. Used on one event loop."""
 
@@ -36,11 +39,12 @@ class Tool(Protocol):
         ...
 
 
+@runtime_checkable
 class ToolSource(Protocol):
-    """What brings the tools of an episode: a sandbox's interpreter, a server, functions. One a environment."""
+    """What brings the tools of an episode: a sandbox's interpreter, a server, functions. One an environment."""
 
     async def start(self, lease: Lease) -> list[Tool]:
-        """Begin an episode.
+        """Begin an episode. May be called again without `close` in between.
 
         Args:
             lease: the environment's sandbox; already taken where the task has one.
