@@ -12,6 +12,7 @@ from claw_envs.core.episode import Episode
 from claw_envs.core.task import Task
 from claw_envs.families import family as lookup
 from evals.results import EpisodeResult, mean_metrics
+from evals.summary import Share
 from trainers.policies.base import Policy, Sampling
 
 
@@ -43,6 +44,9 @@ class Benchmark:
         wrap: what stands between the runner and the policy that it is given.
         env_kwargs: for the environment's constructor.
         metrics: the summary's further figures; by default the mean of every metric.
+        labels: by a task's id, what it is grouped by in the summary, such as `{"year": "2024"}`.
+        shares: by a task's id, what it weighs; where there are none all weigh the same.
+        create: makes an environment in place of the family's own; it must know the tasks by their ids.
         settings: what else distinguishes this run from another, in plain values; goes into the report.
     """
 
@@ -54,10 +58,15 @@ class Benchmark:
     wrap: Callable[[Policy], Policy] = _as_it_is
     env_kwargs: Mapping[str, Any] = field(default_factory=dict)
     metrics: Callable[[Sequence[EpisodeResult]], dict[str, float]] = mean_metrics
+    labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    shares: Mapping[str, Share] = field(default_factory=dict)
+    create: Callable[[], ClawEnv] | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
 
     def make_env(self) -> ClawEnv:
         """A new environment over the benchmark's tasks."""
+        if self.create is not None:
+            return self.create()
         module, name = lookup(self.family).env.split(":")
         env: ClawEnv = getattr(import_module(module), name)(tasks=self.tasks, **self.env_kwargs)
         return env
@@ -72,6 +81,7 @@ class Options(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
         seed: of task seeds and sampling.
         max_new_tokens: length limit of one response, in tokens.
         temperature: 0 is greedy.
+        timeout: seconds for one response of an endpoint, its retries included.
     """
 
     samples: int = 1
@@ -79,3 +89,4 @@ class Options(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     seed: int = 0
     max_new_tokens: int = 256
     temperature: float = 0.0
+    timeout: float = 600.0

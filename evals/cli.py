@@ -14,12 +14,19 @@ from claw_envs.core.endpoints import is_endpoint
 from claw_envs.core.errors import UserError
 from evals.benchmark import Options
 from evals.models import open_policy
-from evals.results import EpisodeResult, Summary
+from evals.results import EpisodeResult
 from evals.runner import SUMMARY, run_benchmark
+from evals.summary import Summary
+from evals.table import table
 
 BENCHMARKS = {
     "terminal": ("evals.terminal:TerminalOptions", "evals.terminal:open_benchmark"),
     "personal": ("evals.personal.evaluate:PersonalOptions", "evals.personal.evaluate:open_benchmark"),
+    "aime": ("evals.toolcall.maths:AimeOptions", "evals.toolcall.benchmark:open_benchmark"),
+    "math500": ("evals.toolcall.maths:Math500Options", "evals.toolcall.benchmark:open_benchmark"),
+    "gsm8k": ("evals.toolcall.maths:Gsm8kOptions", "evals.toolcall.benchmark:open_benchmark"),
+    "bfcl": ("evals.toolcall.bfcl:BfclOptions", "evals.toolcall.benchmark:open_benchmark"),
+    "toolcall": ("evals.toolcall.benchmark:ToolCallOptions", "evals.toolcall.benchmark:open_benchmark"),
 }
 """Name -> its `Options` and its `open_benchmark(tasks, options, *, local)`, an asynchronous context manager."""
 
@@ -74,22 +81,9 @@ def read_options(benchmark: str, settings: Mapping[str, str | int | float | None
         raise UserError(f"{benchmark}: {error}") from error
     if options.samples < 1 or (options.limit is not None and options.limit < 1):
         raise UserError("samples and limit must be at least 1")
+    if options.timeout <= 0:
+        raise UserError("timeout must be above 0 seconds")
     return options
-
-
-def table(summary: Summary) -> str:
-    """The summary as text for a person."""
-    statuses = ", ".join(f"{count} {status}" for status, count in sorted(summary.statuses.items()))
-    rows = [("episodes", f"{sum(summary.statuses.values())} ({statuses})")]
-    if summary.score is not None:
-        rows.append(("score", f"{summary.score:.3f}  [{summary.low:.3f}, {summary.high:.3f}] 95 %, {summary.interval}"))
-    else:
-        rows.append(("score", "none: nothing could be scored"))
-    rows += [(f"pass@{k}", f"{value:.3f}") for k, value in summary.pass_at_k.items() if k > 1]
-    rows += [(name, f"{value:.3f}") for name, value in summary.metrics.items()]
-    rows.append(("time", f"{summary.wall_s:.1f} s" + (f", {summary.resumed} resumed" if summary.resumed else "")))
-    width = max(len(name) for name, _ in rows)
-    return "\n".join([f"{summary.benchmark} · {summary.model}", *(f"  {name:<{width}}  {text}" for name, text in rows)])
 
 
 async def _run(benchmark: str, model: str, out: Path, tasks: str | None, parallel: int, options: Options) -> Summary:
@@ -102,7 +96,7 @@ async def _run(benchmark: str, model: str, out: Path, tasks: str | None, paralle
         print(f"[{done}] {result.task_id}/{result.sample_index} {result.status} {figure}", file=sys.stderr, flush=True)
 
     opened = _named(BENCHMARKS[benchmark][1])(tasks, options, local=not is_endpoint(model))
-    async with opened as ready, open_policy(model, parallel=parallel) as policy:
+    async with opened as ready, open_policy(model, parallel=parallel, timeout=options.timeout) as policy:
         return await run_benchmark(
             ready,
             policy,

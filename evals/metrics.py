@@ -17,6 +17,13 @@ class Interval(NamedTuple):
     high: float
 
 
+class Stratum(NamedTuple):
+    """Values that weigh the same, and what they weigh together."""
+
+    weight: float
+    values: Sequence[float]
+
+
 def mean(values: Sequence[float]) -> float:
     """Arithmetic mean.
 
@@ -28,7 +35,7 @@ def mean(values: Sequence[float]) -> float:
     return math.fsum(values) / len(values)
 
 
-def wilson_interval(successes: int, n: int, *, z: float = Z95) -> Interval:
+def wilson_interval(successes: float, n: float, *, z: float = Z95) -> Interval:
     """Score interval of a proportion p = successes / n; right for small n and for p near 0 and 1.
 
     (p + z^2/2n +- z sqrt(p(1-p)/n + z^2/4n^2)) / (1 + z^2/n): Wilson, "Probable inference, the law of succession, and
@@ -48,25 +55,72 @@ def wilson_interval(successes: int, n: int, *, z: float = Z95) -> Interval:
     return Interval(max(0.0, min(low, p)), min(1.0, max(high, p)))  # rounding must not push an end past p, 0 or 1
 
 
+def stratified_mean(strata: Sequence[Stratum]) -> float:
+    """sum_s w_s mean_s / sum_s w_s, over strata s of weight w_s.
+
+    >>> stratified_mean([Stratum(1.0, [0.0, 1.0]), Stratum(3.0, [1.0])])
+    0.875
+
+    Raises:
+        ValueError: if there are no values, or nothing weighs anything.
+    """
+    weights = _weights(strata)
+    return math.fsum(weight * mean(stratum.values) for weight, stratum in zip(weights, strata, strict=True))
+
+
+def effective_size(strata: Sequence[Stratum]) -> float:
+    """1 / sum_s w_s^2 / n_s with weights that sum up to 1: as many values that weigh the same would tell as much.
+
+    Kish, "Survey Sampling" (1965), 11.7.
+
+    >>> effective_size([Stratum(1.0, [0.0, 1.0]), Stratum(1.0, [1.0, 1.0])])
+    4.0
+
+    Raises:
+        ValueError: if there are no values, or nothing weighs anything.
+    """
+    weights = _weights(strata)
+    return 1 / math.fsum(weight**2 / len(stratum.values) for weight, stratum in zip(weights, strata, strict=True))
+
+
 def bootstrap_interval(values: Sequence[float], *, level: float = 0.95, draws: int = 2000, seed: int = 0) -> Interval:
-    """Percentile bootstrap interval of the mean: Efron, "Bootstrap methods", Annals of Statistics 7 (1979).
+    """`stratified_interval` of values that all weigh the same, and so of their mean."""
+    return stratified_interval([Stratum(1.0, values)], level=level, draws=draws, seed=seed)
+
+
+def stratified_interval(
+    strata: Sequence[Stratum], *, level: float = 0.95, draws: int = 2000, seed: int = 0
+) -> Interval:
+    """Percentile bootstrap interval of `stratified_mean`, drawn within each stratum.
+
+    Efron, "Bootstrap methods: another look at the jackknife", Annals of Statistics 7 (1979).
 
     Args:
-        values: independent ones; where a task was sampled several times, the tasks' means.
+        strata: of independent values; where a task was sampled several times, the tasks' means.
         level: coverage.
         draws: resamples.
         seed: of the resampling; the same values and seed give the same interval.
 
     Raises:
-        ValueError: if there are no values.
+        ValueError: if there are no values, or nothing weighs anything.
     """
-    if not values:
-        raise ValueError("the interval of no values is undefined")
     rng = np.random.default_rng(seed)
-    array = np.asarray(values, dtype=np.float64)
-    means = array[rng.integers(0, len(array), size=(draws, len(array)))].mean(axis=1)
+    means = np.zeros(draws)
+    for weight, stratum in zip(_weights(strata), strata, strict=True):
+        array = np.asarray(stratum.values, dtype=np.float64)
+        means += weight * array[rng.integers(0, len(array), size=(draws, len(array)))].mean(axis=1)
     low, high = np.quantile(means, [(1 - level) / 2, (1 + level) / 2])
     return Interval(float(low), float(high))
+
+
+def _weights(strata: Sequence[Stratum]) -> list[float]:
+    """The strata's weights, which are made to sum up to 1."""
+    if not strata or not all(stratum.values for stratum in strata):
+        raise ValueError("the mean or interval of no values is undefined")
+    total = math.fsum(stratum.weight for stratum in strata)
+    if total <= 0:
+        raise ValueError("the weights sum up to nothing")
+    return [stratum.weight / total for stratum in strata]
 
 
 def pass_at_k(n: int, successes: int, k: int) -> float:

@@ -8,18 +8,19 @@ from trainers.policies import Policy, make_policy
 
 
 @asynccontextmanager
-async def open_policy(model: str, *, parallel: int) -> AsyncIterator[Policy]:
+async def open_policy(model: str, *, parallel: int, timeout: float = 60.0) -> AsyncIterator[Policy]:
     """Load or connect to `model`, and release it at the end.
 
     Args:
         model: see `make_policy`.
         parallel: most calls at a time.
+        timeout: seconds for one response of an endpoint, its retries included.
 
     Raises:
         UserError: if there is no such model.
     """
     if is_endpoint(model):
-        policy = make_policy(model, api_key=api_key(), concurrency=parallel)
+        policy = make_policy(model, api_key=api_key(), concurrency=parallel, timeout=timeout)
     else:
         policy = make_policy(model, max_batch=max(1, min(parallel, 64)))
     try:

@@ -14,12 +14,14 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from claw_envs.core.codec import from_json, to_json
 from claw_envs.core.env import ClawEnv
 from claw_envs.core.episode import Episode, Status
 from claw_envs.core.errors import InfrastructureError, UserError
 from claw_envs.core.task import Task
 from evals.benchmark import Benchmark
-from evals.results import EpisodeResult, ResultFile, Summary, summarise, transcript, write_json
+from evals.results import EpisodeResult, ResultFile, transcript, write_json
+from evals.summary import Summary, summarise
 from trainers.policies.base import Policy
 from trainers.rollout import run_episode
 
@@ -94,7 +96,13 @@ async def run_benchmark(
     await run_jobs(benchmark, policy, todo, parallel=parallel, retries_aborted=retries_aborted, record=record)
     results = [file.results[job.task.id, job.sample_index] for job in jobs]
     summary = summarise(
-        results, benchmark=benchmark.name, model=model, metrics=benchmark.metrics(results), settings=settings
+        results,
+        benchmark=benchmark.name,
+        model=model,
+        metrics=benchmark.metrics(results),
+        settings=settings,
+        labels=benchmark.labels,
+        shares=benchmark.shares,
     )
     summary.wall_s, summary.resumed = round(time.monotonic() - started, 3), len(jobs) - len(todo)
     summary.settings |= {"samples": samples, "parallel": parallel}
@@ -174,7 +182,7 @@ async def _attempt(benchmark: Benchmark, policy: Policy, env: ClawEnv, job: Job)
 def _claim(path: Path, settings: dict[str, Any]) -> None:
     """Write down whose results the folder holds, or check that they are ours."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    ours = msgspec.to_builtins(settings)
+    ours = from_json(to_json(settings), dict[str, Any])
     if not path.exists():
         write_json(path, ours)
         return

@@ -10,10 +10,9 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from claw_envs.chat.phrases import phrases
 from claw_envs.core.errors import UserError
+from claw_envs.core.rows import Row, hub_rows, read_rows
 from claw_envs.core.task import Limits, Task, VerifierSpec
 from claw_envs.core.tasksets import builtin
 
@@ -52,46 +51,19 @@ def number_of(answer: Any) -> float:
         raise UserError(f"not a number, and no solution that ends in '#### 42': {str(answer)[:80]!r}") from None
 
 
-def _rows(name: str) -> Iterable[dict[str, Any]]:
+def _rows(name: str) -> Iterable[Row]:
     if name in ("train", "dev", "heldout"):
-        return [row for row in _json_lines(builtin("chat") / "problems.jsonl") if row["split"] == name]
+        return [row for row in read_rows(builtin("chat") / "problems.jsonl") if row["split"] == name]
     if name in ("gsm8k", "gsm8k-train"):
-        return _hub("train" if name.endswith("train") else "test")
+        split = "train" if name.endswith("train") else "test"
+        return hub_rows("openai/gsm8k", "main", split, instead="path/to/file.jsonl (or .parquet)")
     path = Path(name)
     if not path.is_file():
         raise UserError(f"no chat task set {name!r}: name train, dev, heldout, gsm8k, gsm8k-train or an existing file")
-    return _parquet(path) if path.suffix == ".parquet" else _json_lines(path)
+    return read_rows(path)
 
 
-def _json_lines(path: Path) -> list[dict[str, Any]]:
-    rows = []
-    for number, line in enumerate(path.read_bytes().splitlines(), 1):
-        try:
-            rows.append(msgspec.json.decode(line, type=dict[str, Any]))
-        except msgspec.DecodeError as error:
-            raise UserError(f"{path}, line {number}: not a JSON object ({error})") from error
-    return rows
-
-
-def _parquet(path: Path) -> list[dict[str, Any]]:
-    try:
-        from pyarrow import parquet
-    except ImportError:
-        raise UserError('reading parquet needs pyarrow: pip install "claw-envs[datasets]"') from None
-    rows: list[dict[str, Any]] = parquet.read_table(path).to_pylist()
-    return rows
-
-
-def _hub(split: str) -> Iterable[dict[str, Any]]:
-    try:
-        from datasets import load_dataset
-    except ImportError:
-        raise UserError('GSM8K from the hub needs datasets: pip install "claw-envs[datasets]"') from None
-    rows: Iterable[dict[str, Any]] = load_dataset("openai/gsm8k", "main", split=split)
-    return rows
-
-
-def _task(row: dict[str, Any], index: int, persona: str) -> Task:
+def _task(row: Row, index: int, persona: str) -> Task:
     if not isinstance(row.get("question"), str) or "answer" not in row:
         raise UserError(f"row {index + 1}: a problem needs `question` (text) and `answer`; it has {sorted(row)}")
     answer = number_of(row["answer"])

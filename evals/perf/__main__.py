@@ -6,6 +6,7 @@ import typer
 
 from claw_envs.core.errors import InfrastructureError, UserError
 from evals.perf.terminal.command import terminal
+from evals.perf.toolcall.command import toolcall
 
 app = typer.Typer(
     help="Benchmarks of speed: ours and the peers', in one run on this machine.",
@@ -15,11 +16,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command("terminal")(terminal)
-
-
-@app.callback()
-def _benchmarks() -> None:
-    """Keeps NAME on the command line while there is one benchmark."""
+app.command("toolcall")(toolcall)
 
 
 def main() -> None:

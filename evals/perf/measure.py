@@ -11,6 +11,8 @@ import msgspec
 
 Samples = dict[str, list[float]]
 """Measure -> what one repeat measured, in the measure's unit."""
+STARTS = "start starts a process"
+"""Trait. Who starts nothing has the cheapest starts and resets there can be, and pays with each step."""
 
 
 class Measure(msgspec.Struct, frozen=True, kw_only=True):

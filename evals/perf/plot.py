@@ -25,6 +25,23 @@ class Group(NamedTuple):
     colour: str
 
 
+_OURS = Group("claw-envs", "#0072B2")
+_ISOLATED = Group("peers, isolated", "#7b8794")
+_ON_HOST = Group("peers, on the bare host", "#b8c2cc")
+_FLOOR = Group("bare processes: the floor", "#dfe3e8")
+
+
+def grouping(report: Report, isolated: str) -> Callable[[Contestant], Group]:
+    """Ours, the floor, and peers with and without the trait `isolated`."""
+
+    def group(each: Contestant) -> Group:
+        if each.ours or each.baseline:
+            return _OURS if each.ours else _FLOOR
+        return _ISOLATED if report.results[each.name].traits.get(isolated) else _ON_HOST
+
+    return group
+
+
 def draw(
     report: Report,
     measures: Sequence[Measure],
@@ -37,6 +54,7 @@ def draw(
     """Draw `measures` of those contestants that have any; the file's suffix is its format.
 
     Args:
+        group: see `grouping`.
         bounds: measure -> the target of ours, a dashed line.
     """
     import matplotlib as mpl

@@ -2,8 +2,10 @@
 
 import os
 import platform
+import shlex
 import subprocess
-from collections.abc import Sequence
+import sys
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -52,6 +54,27 @@ class Report(msgspec.Struct, kw_only=True):
         return next(measure for measure in self.measures if measure.name == name)
 
 
+def of_run(
+    benchmark: str,
+    results: dict[str, Result],
+    *,
+    contestants: Sequence[Contestant],
+    measures: Sequence[Measure],
+    settings: Mapping[str, Any],
+) -> Report:
+    """The report of the run that this process did, without targets."""
+    return Report(
+        benchmark=benchmark,
+        command=shlex.join(["python", "-m", "evals.perf", *sys.argv[1:]]),
+        commit=commit(),
+        machine=machine(),
+        settings=dict(settings),
+        measures=list(measures),
+        contestants=list(contestants),
+        results=results,
+    )
+
+
 def machine() -> dict[str, Any]:
     """What the figures depend on and a reader may know."""
     model = next((line.partition(":")[2].strip() for line in _lines("/proc/cpuinfo") if "model name" in line), "")
@@ -90,6 +113,20 @@ def shown(value: float | None) -> str:
         return NOTHING
     text = f"{value:.{_DIGITS}g}"
     return f"{float(text):.0f}" if "e" in text and abs(value) >= 1 else text
+
+
+def page(report: Report, *tables: Sequence[Measure]) -> str:
+    """The report for people: figures in `tables`, traits, targets, and what is missing."""
+    machine = report.machine
+    parts = [
+        f"{machine['cores']} cores ({machine['cpu']}), {machine['memory_gb']} GB, Linux {machine['kernel']}; "
+        f"medians of {report.settings['repeats']} repeats; commit {report.commit}.",
+        *(table(report, measures) for measures in tables),
+        traits_table(report),
+        targets_table(report.targets),
+    ]
+    missing = notes(report)
+    return "\n\n".join([*parts, *(["\n".join(["Not measured:", "", *missing])] if missing else [])]) + "\n"
 
 
 def table(report: Report, measures: Sequence[Measure]) -> str:
@@ -138,6 +175,8 @@ def targets_table(targets: Sequence[Target]) -> str:
     )
 
 
-def write(report: Report, path: Path) -> None:
-    """Write the JSON file."""
-    path.write_bytes(msgspec.json.format(msgspec.json.encode(report), indent=1))
+def write(report: Report, text: str, directory: Path) -> None:
+    """Write the JSON file, and the Markdown file with `text`."""
+    encoded = msgspec.json.format(msgspec.json.encode(report), indent=1)
+    (directory / f"{report.benchmark}.json").write_bytes(encoded)
+    (directory / f"{report.benchmark}.md").write_text(text, encoding="utf-8")

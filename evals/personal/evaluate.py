@@ -24,8 +24,9 @@ from evals.personal.comment import comment_score
 from evals.personal.correctness import is_correct
 from evals.personal.hinted import HINTS, HintedPolicy
 from evals.personal.style import style_score
-from evals.results import EpisodeResult, by_task, mean_metrics, summarise
+from evals.results import EpisodeResult, by_task, mean_metrics
 from evals.runner import plan, run_jobs
+from evals.summary import summarise
 from trainers.policies.base import Policy, Prompt, Sampling
 from trainers.policies.render import with_hint
 

@@ -34,10 +34,12 @@ class HintedPolicy:
         """See `Policy.version`."""
         return self._policy.version
 
-    async def generate(self, prompt: Prompt, sampling: Sampling) -> Completion:
+    async def generate(
+        self, prompt: Prompt, sampling: Sampling, *, tools: Sequence[dict[str, Any]] | None = None
+    ) -> Completion:
         """See `Policy.generate`; the prompt must be chat messages."""
         messages = cast(Sequence[Message], prompt)
-        return await self._policy.generate(with_hint(messages, self._hint), sampling)
+        return await self._policy.generate(with_hint(messages, self._hint), sampling, tools=tools)
 
     async def score(self, prompt: Prompt, response_ids: Sequence[int]) -> list[float]:
         """See `Policy.score`; the prompt must be chat messages."""

@@ -7,12 +7,12 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
-Reply = Callable[[list[dict[str, Any]]], str]
+Reply = Callable[[list[dict[str, Any]]], str | dict[str, Any]]
 
 
 @contextmanager
 def serving(reply: Reply) -> Iterator[str]:
-    """Serve `reply(messages)` as completions.
+    """Serve `reply(messages)` as completions: a text, or a whole message.
 
     Yields:
         The base URL.
@@ -21,7 +21,9 @@ def serving(reply: Reply) -> Iterator[str]:
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-            choice = {"index": 0, "message": {"role": "assistant", "content": reply(asked["messages"])}}
+            said = reply(asked["messages"])
+            message = said if isinstance(said, dict) else {"content": said}
+            choice = {"index": 0, "message": {"role": "assistant", **message}}
             usage = {"prompt_tokens": 1, "completion_tokens": 1}
             body = json.dumps({"choices": [choice | {"finish_reason": "stop"}], "usage": usage}).encode()
             self.send_response(200)

@@ -1,5 +1,6 @@
 """What `claw eval` does, over a real endpoint."""
 
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -7,11 +8,11 @@ import msgspec
 import pytest
 
 from claw_envs.core.endpoints import split_endpoint
-from claw_envs.core.episode import Status
 from claw_envs.core.errors import UserError
 from claw_envs.core.tasksets import load_tasks
-from evals.cli import main_eval, read_options, table
-from evals.results import EpisodeResult, ResultFile, Summary, summarise
+from evals.cli import main_eval, read_options
+from evals.results import ResultFile
+from evals.summary import Summary
 
 from .endpoint import serving
 
@@ -45,7 +46,7 @@ def test_a_benchmark_prints_a_table_writes_json_and_resumes(tmp_path: Path, caps
 @pytest.mark.parametrize(
     ("benchmark", "settings", "message"),
     [
-        ("swe", {}, "no benchmark 'swe'; there are: terminal, personal"),
+        ("swe", {}, "no benchmark 'swe'; there are: terminal, personal, aime"),
         (
             "terminal",
             {"smaples": "2"},
@@ -76,10 +77,16 @@ def test_options_are_read_as_what_they_are() -> None:
     assert (options.hinted, options.temperature, options.persona, options.limit) == (True, 0.7, "teacher", None)  # type: ignore[attr-defined]
 
 
-def test_a_table_without_a_score_says_so() -> None:
-    lost = EpisodeResult(task_id="a", sample_index=0, seed=0, status=Status.ABORTED)
-    assert table(summarise([lost], benchmark="b", model="m")).splitlines()[:3] == [
-        "b · m",
-        "  episodes  1 (1 ABORTED)",
-        "  score     none: nothing could be scored",
-    ]
+def test_an_endpoint_that_does_not_answer_is_given_up(tmp_path: Path) -> None:
+    over = threading.Event()
+
+    def wait(messages: list[dict[str, Any]]) -> str:
+        over.wait()
+        return ""
+
+    with serving(wait) as url:
+        summary = main_eval("personal", model=f"{url}#m", out=tmp_path, settings={"limit": 1, "timeout": "0.1"})
+        over.set()
+    assert summary.statuses == {"ABORTED": 1}
+    (lost,) = ResultFile(tmp_path / "episodes.jsonl").results.values()
+    assert "no answer within 0.1 s" in str(lost.error)

@@ -4,7 +4,16 @@ import itertools
 
 import pytest
 
-from evals.metrics import bootstrap_interval, mean, pass_at_k, wilson_interval
+from evals.metrics import (
+    Stratum,
+    bootstrap_interval,
+    effective_size,
+    mean,
+    pass_at_k,
+    stratified_interval,
+    stratified_mean,
+    wilson_interval,
+)
 
 
 def test_mean_is_exact_where_a_running_sum_is_not() -> None:
@@ -34,6 +43,25 @@ def test_bootstrap_is_repeatable_and_close_to_the_normal_interval() -> None:
     assert bootstrap_interval([0.5]) == (0.5, 0.5)
 
 
+def test_strata_weigh_what_they_are_said_to() -> None:
+    many, few = Stratum(1.0, [0.0, 1.0] * 50), Stratum(3.0, [0.5, 1.0, 1.0, 1.0])
+    assert stratified_mean([many, few]) == pytest.approx((0.5 + 3 * 0.875) / 4)
+    low, high = stratified_interval([many, few], seed=3)
+    half = 1.96 * ((0.25 / 100) / 16 + (0.046875 / 4) * 9 / 16) ** 0.5  # weights 1/4 and 3/4, population variances
+    assert high - low == pytest.approx(2 * half, rel=0.15)
+    assert stratified_interval([Stratum(7.0, many.values)]) == bootstrap_interval(many.values)
+
+
+def test_the_effective_size_is_that_of_values_that_weigh_the_same() -> None:
+    assert effective_size([Stratum(5.0, [1.0] * 7)]) == pytest.approx(7)
+    assert effective_size([Stratum(1.0, [1.0] * 10), Stratum(3.0, [0.0] * 30)]) == pytest.approx(40)
+    assert effective_size([Stratum(1.0, [1.0] * 1000), Stratum(1.0, [0.0])]) == pytest.approx(4 / 1.001)
+
+
+def test_strata_are_drawn_from_one_by_one() -> None:
+    assert stratified_interval([Stratum(1.0, [0.0] * 5), Stratum(1.0, [1.0] * 5)]) == (0.5, 0.5)
+
+
 @pytest.mark.parametrize(("n", "c", "k"), [(4, 1, 2), (5, 2, 3), (6, 6, 1), (6, 0, 4), (5, 4, 3)])
 def test_pass_at_k_is_the_share_of_subsets_with_a_success(n: int, c: int, k: int) -> None:
     subsets = list(itertools.combinations([True] * c + [False] * (n - c), k))
@@ -49,3 +77,7 @@ def test_impossible_counts_are_refused() -> None:
         mean([])
     with pytest.raises(ValueError, match="no values"):
         bootstrap_interval([])
+    with pytest.raises(ValueError, match="no values"):
+        stratified_mean([Stratum(1.0, [1.0]), Stratum(1.0, [])])
+    with pytest.raises(ValueError, match="weights sum up to nothing"):
+        stratified_mean([Stratum(0.0, [1.0])])

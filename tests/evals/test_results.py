@@ -6,53 +6,12 @@ import pytest
 
 from claw_envs.core.episode import Answer, Episode, Observation, Status, Turn
 from claw_envs.core.errors import UserError
-from evals.results import EpisodeResult, ResultFile, summarise, transcript
+from evals.results import EpisodeResult, ResultFile, transcript
 
 
 def result(task: str, index: int = 0, score: float | None = 1.0, **fields: object) -> EpisodeResult:
     status = Status.ABORTED if score is None else Status.COMPLETED
     return EpisodeResult(task_id=task, sample_index=index, seed=0, score=score, **({"status": status} | fields))
-
-
-def test_binary_scores_of_single_samples_get_a_wilson_interval() -> None:
-    summary = summarise([result(f"t{i}", score=float(i < 5)) for i in range(10)], benchmark="b")
-    assert (summary.score, summary.n, summary.tasks, summary.interval) == (0.5, 10, 10, "wilson")
-    assert (summary.low, summary.high) == pytest.approx((0.2366, 0.7634), abs=1e-4)
-    assert summary.pass_at_k == {1: 0.5}
-
-
-def test_every_task_weighs_the_same_and_aborted_episodes_only_count() -> None:
-    results = [
-        result("a", 0, 1.0),
-        result("a", 1, 0.0),
-        result("b", 0, 1.0),
-        result("b", 1, None),
-        result("c", 0, None),
-    ]
-    summary = summarise(results, benchmark="b")
-    assert (summary.score, summary.n, summary.tasks) == (0.75, 3, 2)
-    assert summary.statuses == {"COMPLETED": 3, "ABORTED": 2}
-    assert summary.interval == "bootstrap over tasks"
-    assert summary.pass_at_k == {1: 0.75, 2: 1.0}  # of two samples only task a has both
-
-
-def test_graded_scores_have_no_pass_at_k() -> None:
-    summary = summarise([result("a", score=0.25), result("b", score=0.75)], benchmark="b")
-    assert (summary.score, summary.pass_at_k, summary.interval) == (0.5, {}, "bootstrap over tasks")
-
-
-def test_metrics_are_means_over_the_episodes_that_have_them() -> None:
-    results = [
-        result("a", metrics={"words": 10, "nll": 1.0}),
-        result("b", metrics={"words": 20}),
-        result("c", score=None),
-    ]
-    assert summarise(results, benchmark="b").metrics == {"words": 15.0, "nll": 1.0}
-
-
-def test_nothing_scored_is_not_a_zero() -> None:
-    summary = summarise([result("a", score=None)], benchmark="b")
-    assert (summary.score, summary.low, summary.high, summary.n) == (None, None, None, 0)
 
 
 def test_results_survive_and_the_later_of_two_counts(tmp_path: Path) -> None:

@@ -11,8 +11,9 @@ from claw_envs.core.errors import InfrastructureError, UserError
 from claw_envs.core.task import Task
 from claw_envs.core.tasksets import load_tasks
 from evals.benchmark import Benchmark, Scored
-from evals.results import ResultFile, Summary
+from evals.results import ResultFile
 from evals.runner import plan, run_benchmark
+from evals.summary import Summary
 from trainers.policies.base import Sampling
 
 from .answerer import Answerer
@@ -40,7 +41,7 @@ def test_every_episode_is_run_scored_and_written(tmp_path: Path) -> None:
     policy = Answerer(TASKS, right=IDS[:3])
     summary = run(policy, tmp_path, samples=2)
     assert (summary.score, summary.n, summary.tasks, summary.resumed) == (0.5, 12, 6, 0)
-    assert summary.pass_at_k == {1: 0.5, 2: 0.5}
+    assert {name: figure.value for name, figure in summary.at_k.items()} == {"avg@2": 0.5, "pass@1": 0.5, "pass@2": 0.5}
     assert summary.metrics == {"words": (5 + 3) / 2}
     assert sum(summary.statuses.values()) == 12
     assert policy.most == 3

@@ -11,8 +11,9 @@ from claw_envs.core.env import ClawEnv
 from claw_envs.core.episode import Episode
 from claw_envs.core.tasksets import load_tasks
 from evals.benchmark import Benchmark
-from evals.results import EpisodeResult, ResultFile, Summary
+from evals.results import EpisodeResult, ResultFile
 from evals.runner import run_benchmark
+from evals.summary import Summary
 from evals.terminal import score
 from tests.faults.script import Script
 from trainers.policies.base import Sampling

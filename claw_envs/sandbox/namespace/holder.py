@@ -168,7 +168,8 @@ class Holder:
                 async with asyncio.timeout(timeout):
                     await self._send_line(text)
                     await first_of(waiting, self._child.ended)
-                    drain(self._fds[1], self._feed)
+                    if self._fds:  # else it was closed meanwhile
+                        drain(self._fds[1], self._feed)
             except TimeoutError:
                 self.kill()
                 raise InfrastructureError(f"the sandbox does not answer: {script}") from None

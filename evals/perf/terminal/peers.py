@@ -10,11 +10,11 @@ import subprocess
 import sys
 import tarfile
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
-from claw_envs.core.errors import UserError
+from evals.perf.entries import Entry
 from evals.perf.measure import Contestant, Failed
-from evals.perf.terminal.process import Program, docker
+from evals.perf.process import Program, docker
 
 INSTALL = "python3 -m venv peers && peers/bin/pip install swe-rex mini-swe-agent"
 _CERTIFICATES = Path("/etc/ssl/certs/ca-certificates.crt")
@@ -27,21 +27,10 @@ ENV PATH=/opt/swerex/bin:$PATH
 """
 
 
-class Entry(NamedTuple):
-    """A contestant and how it is run."""
-
-    contestant: Contestant
-    script: str
-    kind: str
-    peer: bool = False
-    """Runs in the peers' interpreter."""
-    crowd: bool = True
-    """Takes part with many episodes at once."""
-
-
 def _entry(name: str, title: str, script: str, kind: str, *, ours: bool = False, baseline: bool = False) -> Entry:
     contestant = Contestant(name=name, title=title, ours=ours, baseline=baseline)
-    return Entry(contestant, script, kind, peer=not (ours or baseline), crowd=not kind.startswith("pool-"))
+    path = Path(__file__).parent / "contestants" / script
+    return Entry(contestant, path, kind, crowd=not kind.startswith("pool-"))
 
 
 ENTRIES = (
@@ -62,38 +51,8 @@ ENTRIES = (
 )
 
 
-def choose(names: list[str]) -> list[Entry]:
-    """The entries of these names, all where none is given.
-
-    Raises:
-        UserError: if there is no such contestant.
-    """
-    known = [entry.contestant.name for entry in ENTRIES]
-    if unknown := [name for name in names if name not in known]:
-        raise UserError(f"no contestant {unknown[0]!r}; there are: {', '.join(known)}")
-    return [entry for entry in ENTRIES if not names or entry.contestant.name in names]
-
-
-def check_interpreter(python: str | None) -> str:
-    """The peers' interpreter, by default our own.
-
-    Raises:
-        UserError: if it is none, or too old.
-    """
-    if python is None:
-        return sys.executable
-    try:
-        code = "import sys; sys.exit(sys.version_info < (3, 11))"
-        done = subprocess.run([python, "-c", code], capture_output=True, check=False)
-    except OSError as error:
-        raise UserError(f"--peers {python}: {error.strerror}; make one with `{INSTALL}`") from error
-    if done.returncode != 0:
-        raise UserError(f"--peers {python} is not Python 3.11 or newer; make one with `{INSTALL}`")
-    return os.path.abspath(python)  # not resolved: a virtual environment's interpreter is a link
-
-
-async def program(entry: Entry, *, python: str, image: str) -> Program:
-    """How to run `entry`.
+async def programs(entry: Entry, *, python: str, image: str) -> list[Program]:
+    """How to run `entry`: one way.
 
     Raises:
         Failed: if its image is not there and cannot be made.
@@ -102,9 +61,9 @@ async def program(entry: Entry, *, python: str, image: str) -> Program:
     if "docker" in entry.kind:
         await docker("image", "inspect", "--format", "{{.Id}}", image)
         settings = {"image": image, "label": f"claw-envs.perf={os.getpid()}"}
-        if entry.script == "swerex.py":
+        if entry.script.name == "swerex.py":
             settings["swerex_image"] = await _swerex_image(python, image)
-    return Program(python if entry.peer else sys.executable, entry.script, entry.kind, settings)
+    return [Program(python if entry.peer else sys.executable, entry.script, entry.kind, settings)]
 
 
 async def _swerex_image(python: str, image: str) -> str:

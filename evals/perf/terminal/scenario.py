@@ -4,19 +4,18 @@
 the contestant's calls alone; its process, its imports and its first, cold call are out of it unless a measure says so.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from evals.perf import scenes
 from evals.perf.measure import Failed, Measure, Samples
-from evals.perf.terminal.process import SECRET, Process
+from evals.perf.process import SECRET, Process
 
 _LINE = "0123456789" * 7 + "012345678"
 BIG = 1_000_000
 BIG_COMMAND = f"yes {_LINE} | head -c {BIG}"
 SLEEPERS = 8
-STARTS, KEEPS, RESTORES, HIDES = (
-    "start starts a process", "keeps state between steps", "reset restores files", "hides the host's files"
-)  # fmt: skip
-"""Traits."""
+KEEPS, RESTORES, HIDES = "keeps state between steps", "reset restores files", "hides the host's files"
+"""Traits, beside `STARTS`."""
 ALONE = (
     Measure(name="cold", title="cold start", unit="ms"),
     Measure(name="start", title="start", unit="ms"),
@@ -60,73 +59,38 @@ async def alone(process: Process, size: Size) -> tuple[Samples, dict[str, bool]]
     Raises:
         Failed: if a step gives another output than it must.
     """
-    samples: Samples = {}
-    before = await process.ask("memory")
-    samples["cold"] = _ms((await process.ask("start", n=1))["each"])
-    started = (await process.ask("memory"))["processes"] > before["processes"]
-    traits = {STARTS: started} | await _traits(process)
+    samples, traits = await scenes.cold_start(process)
+    traits |= await _traits(process)
     await process.ask("stop")
-    samples["start"] = []
-    for _ in range(size.starts):
-        samples["start"] += _ms((await process.ask("start", n=1))["each"])
-        await process.ask("step", command=":", times=3, budget=size.budget)
-        await process.ask("stop")
+    samples["start"] = await scenes.starts(process, ":", times=size.starts, budget=size.budget)
     await process.ask("start", n=1)
-    samples["reset"] = await _resets(process, size)
+    samples["reset"] = await scenes.resets(process, times=size.resets, budget=size.budget)
     for name, command, characters in (("builtin", ":", 0), ("program", "/bin/true", 0), ("big", BIG_COMMAND, BIG)):
         await process.ask("step", command=command, times=1, budget=size.budget)
         answer = await process.ask("step", command=command, times=size.steps, budget=size.budget)
         if answer["characters"] < characters * 0.99:
             raise Failed(f"`{command[:20]}…` gave {answer['characters']} of {characters} characters")
-        samples[name] = _ms(answer["each"])
+        samples[name] = scenes.ms(answer["each"])
     await process.ask("start", n=SLEEPERS - 1)
     samples["sleep"] = [(await process.ask("step", command="sleep 0.5", times=1, budget=0.0))["seconds"]]
     await process.ask("stop")
     return samples, traits
 
 
-async def _resets(process: Process, size: Size) -> list[float]:
-    """Back to back, after one that warms up."""
-    await process.ask("reset")
-    took: list[float] = []
-    while not took or (len(took) < size.resets and sum(took) < size.budget * 1000):
-        took += _ms((await process.ask("reset"))["each"])
-    return took
-
-
 async def _traits(process: Process) -> dict[str, bool]:
     """What steps and resets do to state, and whether the host's files can be seen."""
-    await _output(process, "echo made > claw-perf-made; cd /usr")
-    keeps = await _output(process, "pwd") == "/usr"
+    await scenes.output(process, "echo made > claw-perf-made; cd /usr")
+    keeps = await scenes.output(process, "pwd") == "/usr"
     host = process.directory / SECRET
-    hides = "visible" not in await _output(process, f"cat {host} 2>/dev/null; true")
+    hides = "visible" not in await scenes.output(process, f"cat {host} 2>/dev/null; true")
     await process.ask("reset")
-    kept = await _output(process, "cat claw-perf-made 2>/dev/null; true")
-    await _output(process, "rm -f claw-perf-made")
+    kept = await scenes.output(process, "cat claw-perf-made 2>/dev/null; true")
+    await scenes.output(process, "rm -f claw-perf-made")
     return {KEEPS: keeps, RESTORES: "made" not in kept, HIDES: hides}
 
 
-async def _output(process: Process, command: str) -> str:
-    answer = await process.ask("step", command=command, times=1, budget=0.0)
-    return str(answer["output"]).strip()
-
-
-async def crowd(process: Process, n: int, size: Size) -> Samples:
-    """`n` episodes at once, after one that warms up."""
-    await process.ask("start", n=1)
-    await process.ask("step", command=":", times=3, budget=size.budget)
+async def crowd(process: Process, n: int, size: Size) -> tuple[Samples, dict[str, bool]]:
+    """`n` episodes at once."""
+    samples, stepped = await scenes.crowd(process, n, ":", times=size.crowd_steps, budget=2 * size.budget)
     await process.ask("stop")
-    before = await process.ask("memory")
-    started = await process.ask("start", n=n)
-    await process.ask("step", command=":", times=1, budget=0.0)
-    stepped = await process.ask("step", command=":", times=size.crowd_steps, budget=2 * size.budget)
-    after = await process.ask("memory")
-    await process.ask("stop")
-    samples = {f"start_{n}": [started["seconds"]], f"rate_{n}": [len(stepped["each"]) / stepped["seconds"]]}
-    if before["bytes"] is not None and after["bytes"] is not None:
-        samples[f"memory_{n}"] = [(after["bytes"] - before["bytes"]) / n / 1e6]
-    return samples
-
-
-def _ms(seconds: list[Any]) -> list[float]:
-    return [1000 * each for each in seconds]
+    return samples | {f"rate_{n}": [len(stepped["each"]) / stepped["seconds"]]}, {}

@@ -71,7 +71,7 @@ def test_a_hub_that_is_out_of_reach(monkeypatch: pytest.MonkeyPatch) -> None:
         raise ConnectionError(f"Couldn't reach '{dataset}'\non the hub")
 
     monkeypatch.setitem(sys.modules, "datasets", hub(load_dataset))
-    with pytest.raises(UserError, match="the hub does not give owner/name .Couldn't reach 'owner/name'.; .*SET:path"):
+    with pytest.raises(UserError, match=r"the hub does not give owner/name .Couldn't reach 'owner/name'.; .*SET:path"):
         list(hub_rows("owner/name", None, "test", instead="SET:path"))
 
 

@@ -1,5 +1,6 @@
 """Tables, targets and the picture, from figures that are made up."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -7,34 +8,20 @@ import msgspec
 import pytest
 
 from evals.perf import plot, report
-from evals.perf.measure import Contestant, Result
+from evals.perf.measure import STARTS, Contestant
 from evals.perf.report import Report, Target, shown
 from evals.perf.terminal import peers, scenario
 from evals.perf.terminal.targets import targets
 
+from . import commands
+
 MEASURES = [*scenario.ALONE, *scenario.crowd_measures(128)]
+made = partial(commands.made, "terminal", peers.ENTRIES, MEASURES)
 
 
-def made(**figures: dict[str, float]) -> Report:
-    """A report of contestants (`_` for `-` in their names) with one repeat of one figure each."""
-    names = {name.replace("_", "-"): values for name, values in figures.items()}
-    return Report(
-        benchmark="terminal",
-        command="",
-        commit="",
-        machine={},
-        settings={"repeats": 1},
-        measures=MEASURES,
-        contestants=[entry.contestant for entry in peers.ENTRIES if entry.contestant.name in names],
-        results={
-            name: Result(repeats={key: [[value]] for key, value in values.items()}) for name, values in names.items()
-        },
-    )
-
-
-def judged(text: str, made: Report) -> Target:
+def judged(text: str, report_: Report) -> Target:
     """The one target that begins with `text`."""
-    (found,) = [target for target in targets(made) if target.text.startswith(text)]
+    (found,) = [target for target in targets(report_) if target.text.startswith(text)]
     return found
 
 
@@ -65,7 +52,7 @@ def test_five_times_as_fast(cold: float, holds: bool) -> None:
 def test_ahead_in_every_row_names_the_rows_that_are_lost_and_who_starts_nothing() -> None:
     ours = {"cold": 30.0, "builtin": 0.1, "rate_128": 900.0}
     report = made(namespace=ours, mini_local={"cold": 0.1, "builtin": 2.0, "rate_128": 800.0})
-    report.results["mini-local"].traits[scenario.STARTS] = False
+    report.results["mini-local"].traits[STARTS] = False
     target = judged("namespace: ahead", report)
     assert target.holds is False
     assert target.measured == "ahead in 2 of 3; not: cold start (30, mini-local 0.1 ms, which starts nothing)"
@@ -97,8 +84,9 @@ def test_the_table_has_medians_and_the_notes_say_what_is_missing() -> None:
 def test_the_json_can_be_read_again(tmp_path: Path) -> None:
     written = made(namespace={"builtin": 0.1})
     written.targets = targets(written)
-    report.write(written, tmp_path / "report.json")
-    assert msgspec.json.decode((tmp_path / "report.json").read_bytes(), type=Report) == written
+    report.write(written, "text", tmp_path)
+    assert msgspec.json.decode((tmp_path / "terminal.json").read_bytes(), type=Report) == written
+    assert (tmp_path / "terminal.md").read_text() == "text"
 
 
 @pytest.mark.parametrize(("suffix", "magic"), [("png", b"\x89PNG"), ("svg", b"<?xml")])

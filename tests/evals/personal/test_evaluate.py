@@ -32,7 +32,7 @@ class Pupil:
         self._noted = list(TASKS)[:notes]
         self.scored: list[Prompt] = []
 
-    async def generate(self, prompt: Prompt, sampling: Sampling) -> Completion:
+    async def generate(self, prompt: Prompt, sampling: Sampling, *, tools: Any = None) -> Completion:
         said = str(prompt[-1]["content"])  # type: ignore[index]
         question = next(question for question in TASKS if question in said)
         if question in self._noted or HINT_HEADING in said:
@@ -55,7 +55,7 @@ class Pupil:
 class Gone(Pupil):
     """An engine that is not there."""
 
-    async def generate(self, prompt: Prompt, sampling: Sampling) -> Completion:
+    async def generate(self, prompt: Prompt, sampling: Sampling, *, tools: Any = None) -> Completion:
         raise InfrastructureError("the engine is gone")
 
 

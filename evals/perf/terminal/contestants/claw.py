@@ -7,17 +7,12 @@ which waits where the pool is still resetting it. `env-namespace`, `env-docker`:
 of memory, processes, cpu and disk; only more of the output is kept, so that all of a step's output comes back.
 """
 
-import os
-import subprocess
 from typing import Any
 
-import gymnasium as gym
-
-import claw_envs  # noqa: F401  registers the environments
-from claw_envs.core.env import ClawEnv
-from claw_envs.core.task import Limits, SandboxSpec, Task, VerifierSpec
+from claw_envs.core.task import SandboxSpec, VerifierSpec
 from claw_envs.sandbox import Sandbox, Shell, make_sandbox
 from claw_envs.sandbox.pool import SandboxPool
+from evals.perf.ours import Environment, containers
 
 PACKAGES = ["claw-envs", "gymnasium"]
 _OUTPUT_BYTES = 2_000_000
@@ -28,7 +23,10 @@ def make(kind: str, settings: dict[str, Any]) -> Any:
     """The contestant `kind`; `settings["image"]` is the containers' image."""
     over, _, backend = kind.rpartition("-")
     spec = SandboxSpec(image=settings["image"] if backend == "docker" else None, output_bytes=_OUTPUT_BYTES)
-    return {"": Machine, "pool": Pooled, "env": Environment}[over](spec, backend)
+    if over == "env":
+        verifier = VerifierSpec(kind="harbor")
+        return Environment("terminal", "bash", verifier, spec=spec, backend=backend, limit=_TIMEOUT)
+    return {"": Machine, "pool": Pooled}[over](spec, backend)
 
 
 class Machine:
@@ -60,7 +58,7 @@ class Machine:
 
     def containers(self) -> list[str]:
         """By their owner's label."""
-        return _containers() if self._backend == "docker" else []
+        return containers() if self._backend == "docker" else []
 
 
 class Pooled:
@@ -92,58 +90,8 @@ class Pooled:
 
     def containers(self) -> list[str]:
         """By their owner's label, parked ones too."""
-        return _containers() if self._backend == "docker" else []
+        return containers() if self._backend == "docker" else []
 
     async def close(self) -> None:
         """Close the pool."""
         await self._pool.close()
-
-
-class Environment:
-    """Episodes of `claw/terminal-v0`."""
-
-    def __init__(self, spec: SandboxSpec, backend: str) -> None:
-        self._backend = backend
-        self._task = Task(
-            id="perf",
-            family="terminal",
-            instruction="Measure.",
-            verifier=VerifierSpec(kind="harbor"),
-            limits=Limits(max_steps=1 << 30, step_timeout=_TIMEOUT, episode_timeout=1e9),
-            sandbox=spec,
-        )
-
-    async def start(self) -> ClawEnv:
-        """A new environment after its first reset."""
-        env = gym.make("claw/terminal-v0", tasks=[self._task], backend=self._backend).unwrapped
-        assert isinstance(env, ClawEnv)
-        return await self.reset(env)
-
-    async def step(self, env: ClawEnv, command: str) -> str:
-        """One message of the agent's with one bash block."""
-        await env.astep(f"```bash\n{command}\n```")
-        return env.last_observation.text.partition("\n")[2]
-
-    async def reset(self, env: ClawEnv) -> ClawEnv:
-        """The next episode."""
-        await env.areset(seed=0)
-        return env
-
-    async def stop(self, env: ClawEnv) -> None:
-        """Close the environment."""
-        await env.aclose()
-
-    def containers(self) -> list[str]:
-        """By their owner's label."""
-        return _containers() if self._backend == "docker" else []
-
-
-def _containers() -> list[str]:
-    form = '{{.ID}} {{.Label "claw-envs.owner"}}'
-    command = ["docker", "ps", "--no-trunc", "--filter", "label=claw-envs.owner", "--format", form]
-    rows = [
-        line.split()
-        for line in subprocess.run(command, capture_output=True, text=True, check=True).stdout.split("\n")
-        if line
-    ]
-    return [name for name, owner in rows if f":{os.getpid()}-" in owner]

@@ -24,6 +24,11 @@ def test_code_that_runs_over_is_interrupted_and_keeps_its_variables(python: Pyth
     assert python("x > 1").text == "True"
 
 
+def test_copies_that_code_forks_are_interrupted_silently(python: Python) -> None:
+    result = python("import os\nos.fork(); os.fork()\nwhile True: pass", timeout=0.3)
+    assert result.text.count("KeyboardInterrupt") == 1
+
+
 @pytest.mark.parametrize("code", ["import time; time.sleep(600)", "os.system('sleep 600')", "open('p')"])
 def test_waiting_code_is_interrupted(python: Python, code: str) -> None:
     python("import os\nif not os.path.exists('p'): os.mkfifo('p')\nx = 1")
@@ -124,12 +129,13 @@ def test_what_the_agent_left_running_does_not_keep_a_new_one_from_starting() -> 
     """With every process that it may have taken, no interpreter starts before those are killed."""
     bomb = (
         "import os, time\n"
+        "first, driver = os.getpid(), os.getppid()\n"
         "while True:\n"
         "    try:\n"
-        "        if os.fork() == 0:\n"
-        "            os.setsid(); time.sleep(1000)\n"
+        "        if os.fork() == 0: os.setsid()\n"
         "    except OSError:\n"
-        "        os.kill(os.getppid(), 9); time.sleep(1000)"
+        "        if os.getpid() == first: os.kill(driver, 9)\n"
+        "        time.sleep(0.01)"
     )
 
     async def main() -> str:

@@ -7,10 +7,11 @@ clock. A contestant of coroutines runs on one event loop; one of plain functions
 `memory` is the proportional set size (`Pss` of `/proc/PID/smaps_rollup`: pages that are shared count by share) of this
 process, all that descends from it, and all processes that name one of its containers in their control group or command
 line: the container's own and its shim. Not counted: what the kernel keeps (namespaces, files in a tmpfs) and the
-container engine itself. Standard library only.
+container engine itself. `busy` looks at the same processes. Standard library only.
 """
 
 import asyncio
+import ctypes
 import inspect
 import json
 import os
@@ -24,17 +25,23 @@ from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 _MOST_THREADS = 256
 _SHOWN = 200
 """Characters of an answer that go back to the harness."""
+_HEAD_START = 0.1
+"""Seconds that a call which hangs gets before the others begin."""
+_LOOKS = 10
+"""Who wants the processor each time that one looks is computing, however little it gets."""
+_PR_SET_CHILD_SUBREAPER = 36
 
 
 class Contestant(Protocol):
     """Something that runs an agent's commands. The methods are all coroutines or all plain functions.
 
-    What keeps more than its episodes has a coroutine `close` too.
+    What keeps more than its episodes has a coroutine `close` too. What has no time limit for a step says
+    `limited = False`.
     """
 
     def start(self) -> Any:
@@ -53,6 +60,23 @@ class Contestant(Protocol):
         """Full ids of the containers that are there for the episodes; not timed."""
 
 
+class Pace(NamedTuple):
+    """When the steps of one episode are taken."""
+
+    times: int
+    """At most."""
+    deadline: float
+    """No step but the first is begun after it, on the clock of `time.perf_counter`."""
+    pause: float = 0.0
+    """Seconds between two."""
+    delay: float = 0.0
+    """Seconds before the first."""
+
+    def more(self, done: int) -> bool:
+        """Whether another step is due."""
+        return not done or (done < self.times and time.perf_counter() + self.pause < self.deadline)
+
+
 class Timed:
     """Calls the contestant, from coroutines or from threads, and takes the time."""
 
@@ -62,29 +86,32 @@ class Timed:
 
     async def call(self, function: Callable[..., Any], *arguments: Any) -> tuple[Any, float]:
         """Result and seconds of one call."""
-        results = await self.series(function, arguments, times=1, deadline=0.0)
+        results = await self.series(function, arguments, Pace(1, 0.0))
         return results[0]
 
     async def series(
-        self, function: Callable[..., Any], arguments: tuple[Any, ...], *, times: int, deadline: float
+        self, function: Callable[..., Any], arguments: tuple[Any, ...], pace: Pace
     ) -> list[tuple[Any, float]]:
-        """Results and seconds of up to `times` calls in a row, at least one, none begun after `deadline`."""
+        """Results and seconds of calls in a row, at least one."""
+        if pace.delay:
+            await asyncio.sleep(pace.delay)
         if self._threads is not None:
-            loop = asyncio.get_running_loop()
-            return await loop.run_in_executor(self._threads, _series, function, arguments, times, deadline)
+            return await asyncio.get_running_loop().run_in_executor(self._threads, _series, function, arguments, pace)
         results: list[tuple[Any, float]] = []
-        while not results or (len(results) < times and time.perf_counter() < deadline):
+        while pace.more(len(results)):
+            if results and pace.pause:
+                await asyncio.sleep(pace.pause)
             begun = time.perf_counter()
             result = await function(*arguments)
             results.append((result, time.perf_counter() - begun))
         return results
 
 
-def _series(
-    function: Callable[..., Any], arguments: tuple[Any, ...], times: int, deadline: float
-) -> list[tuple[Any, float]]:
+def _series(function: Callable[..., Any], arguments: tuple[Any, ...], pace: Pace) -> list[tuple[Any, float]]:
     results: list[tuple[Any, float]] = []
-    while not results or (len(results) < times and time.perf_counter() < deadline):
+    while pace.more(len(results)):
+        if results and pace.pause:
+            time.sleep(pace.pause)
         begun = time.perf_counter()
         result = function(*arguments)
         results.append((result, time.perf_counter() - begun))
@@ -110,15 +137,39 @@ class Server:
     async def step(self, *, command: str, times: int, budget: float) -> dict[str, Any]:
         """Run `command` up to `times` times in each episode, none begun once `budget` seconds have passed."""
         begun = time.perf_counter()
-        series = [
-            self._timed.series(self._contestant.step, (episode, command), times=times, deadline=begun + budget)
-            for episode in self._episodes
-        ]
+        pace = Pace(times, begun + budget)
+        series = [self._timed.series(self._contestant.step, (episode, command), pace) for episode in self._episodes]
         results = [result for each in await asyncio.gather(*series) for result in each]
         seconds = time.perf_counter() - begun
         output = str(results[-1][0])
         each = [took for _, took in results]
         return {"seconds": seconds, "each": each, "output": output[:_SHOWN], "characters": len(output)}
+
+    async def beside(self, *, command: str, hanging: str | None, budget: float, pause: float) -> dict[str, Any]:
+        """Run `command` in all episodes but the last, for `budget` seconds and every `pause` seconds in each.
+
+        Args:
+            hanging: what the last episode runs meanwhile, nothing where None or where there is no limit to it.
+
+        Returns:
+            `each` has the steps of the others. Of the step that hangs `hung` has the seconds, null where none was
+            taken, and `free` says whether one of the others was through with all its steps before it ended.
+        """
+        *others, last = self._episodes
+        hung = None
+        if hanging is not None and getattr(self._contestant, "limited", True):
+            hung = asyncio.ensure_future(self._timed.call(self._contestant.step, last, hanging))
+            await asyncio.sleep(_HEAD_START)
+        deadline = time.perf_counter() + budget
+        tasks = []
+        for number, episode in enumerate(others):
+            pace = Pace(sys.maxsize, deadline, pause=pause, delay=pause * number / len(others))
+            series = self._timed.series(self._contestant.step, (episode, command), pace)
+            tasks.append(asyncio.ensure_future(series))
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
+        free = hung is not None and not hung.done()
+        each = [took for task in tasks for _, took in await task]
+        return {"each": each, "free": free, "hung": (await hung)[1] if hung else None}
 
     async def reset(self) -> dict[str, Any]:
         """Reset every episode."""
@@ -143,9 +194,32 @@ class Server:
         size, processes = pss(self._contestant.containers())
         return {"bytes": size, "processes": processes}
 
+    async def adopt(self) -> dict[str, Any]:
+        """From now on what outlives its parent becomes a child of this process, where `busy` finds it."""
+        ctypes.CDLL(None).prctl(_PR_SET_CHILD_SUBREAPER, 1)
+        return {}
+
+    async def busy(self, *, seconds: float) -> dict[str, Any]:
+        """How many processes, of those that `memory` looks at but this one, compute for so long without a rest."""
+        containers = self._contestant.containers()
+        computing = family(containers) - {os.getpid()}
+        for _ in range(_LOOKS):
+            computing = {pid for pid in computing if _stat(pid)[0] == "R"}
+            await asyncio.sleep(seconds / _LOOKS)
+        return {"processes": len(computing & family(containers))}
+
 
 def pss(containers: list[str]) -> tuple[int | None, int]:
     """Proportional set size in bytes of this process, its descendants and `containers`, and how many these are."""
+    ours = family(containers)
+    try:
+        return sum(map(_pss, ours)), len(ours)
+    except PermissionError:
+        return None, len(ours)
+
+
+def family(containers: list[str]) -> set[int]:
+    """This process, its descendants, and the processes of `containers`."""
     pattern = re.compile("|".join(containers).encode()) if containers else None
     parents: dict[int, int] = {}
     ours = {os.getpid()}
@@ -153,15 +227,19 @@ def pss(containers: list[str]) -> tuple[int | None, int]:
         if not entry.name.isdigit():
             continue
         with suppress(FileNotFoundError, ProcessLookupError):  # it has ended
-            parents[int(entry.name)] = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+            parents[int(entry.name)] = int(_stat(int(entry.name))[1])
             if pattern and pattern.search((entry / "cgroup").read_bytes() + (entry / "cmdline").read_bytes()):
                 ours.add(int(entry.name))
     while more := {pid for pid, parent in parents.items() if parent in ours} - ours:
         ours |= more
-    try:
-        return sum(map(_pss, ours)), len(ours)
-    except PermissionError:
-        return None, len(ours)
+    return ours
+
+
+def _stat(pid: int) -> list[str]:
+    """The fields of `/proc/PID/stat` from the state on, which the parent follows; of one that has ended `X` and 0."""
+    with suppress(FileNotFoundError, ProcessLookupError):
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return ["X", "0"]
 
 
 def _pss(pid: int) -> int:
@@ -197,9 +275,11 @@ async def main(script: str, kind: str, settings: dict[str, Any], *, asked: int, 
 
 
 def _say(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
-    """The traceback, and in its last line what the harness shows."""
+    """The traceback, and in its last line what the harness shows: where the error says nothing, what caused it."""
     sys.__excepthook__(kind, error, trace)
-    print(f"{kind.__name__}: {(str(error).splitlines() or [''])[0]}", file=sys.stderr)
+    while not str(error) and error.__cause__ is not None:
+        error = error.__cause__
+    print(f"{type(error).__name__}: {(str(error).splitlines() or [''])[0]}", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from evals.perf.measure import Failed
 
 SECRET = "secret-of-the-host"
 """File in a contestant's directory on the host."""
-_SERVE = Path(__file__).parent / "contestants" / "serve.py"
+_SERVE = Path(__file__).parent / "serve.py"
 _LINE_LIMIT = 1 << 24
 _GRACE = 30.0
 """Seconds that a process gets to stop its episodes."""
@@ -33,7 +33,7 @@ class Program(NamedTuple):
     """What is run."""
 
     python: str
-    script: str
+    script: Path
     kind: str
     settings: dict[str, Any]
 
@@ -82,7 +82,7 @@ async def running(program: Program) -> AsyncIterator[tuple[Process, dict[str, st
     directory = Path(tempfile.mkdtemp(prefix="claw-perf-"))
     (directory / SECRET).write_text("visible")
     (directory / "work").mkdir()
-    command = [program.python, "-P", str(_SERVE), str(_SERVE.parent / program.script), program.kind]
+    command = [program.python, "-P", str(_SERVE), str(program.script), program.kind]
     with (directory / "stderr").open("wb") as stderr:
         child = await asyncio.create_subprocess_exec(
             *command,

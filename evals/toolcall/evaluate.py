@@ -1,0 +1,76 @@
+"""How well a policy answers with tools, in memory: what a trainer calls during a run, by dotted name."""
+
+import asyncio
+import math
+
+from claw_envs.core.episode import Status
+from claw_envs.core.errors import InfrastructureError
+from claw_envs.wire.calls import Form
+from evals.results import EpisodeResult
+from evals.runner import plan, run_jobs
+from evals.summary import summarise
+from evals.toolcall.benchmark import ToolCallOptions, benchmark
+from trainers.policies.base import Policy
+
+
+async def evaluate(
+    policy: Policy,
+    *,
+    reference: object = None,
+    tasks: str = "procedural:heldout",
+    limit: int | None = None,
+    samples: int = 1,
+    max_new_tokens: int = 256,
+    temperature: float = 0.0,
+    max_steps: int | None = None,
+    tools: str | None = None,
+    form: Form | None = None,
+    few_shot: int | None = None,
+    backend: str | None = None,
+    parallel: int = 16,
+    seed: int = 0,
+) -> dict[str, float]:
+    """Score `policy` as it stands.
+
+    Args:
+        reference: not used; trainers pass one.
+        tasks: task set or file.
+        limit: the first so many tasks.
+        samples: episodes a task.
+        max_new_tokens: length limit of one response, in tokens.
+        temperature: 0 is greedy.
+        max_steps: overrides every task's own limit of agent messages.
+        tools, form, few_shot, backend: as in `ToolCallOptions`.
+        parallel: episodes at a time.
+        seed: of task seeds and sampling.
+
+    Returns:
+        `score`, the share of correct answers, with its 95 % interval `score_low`, `score_high`; `called`, `truncated`
+        (shares of the episodes); `valid_calls`, `steps`, `calls` (means over the episodes). `valid_calls` is NaN where
+        no episode called anything. See `evals.toolcall.scoring.score`.
+
+    Raises:
+        UserError: if there is no such task set, or an option does not fit.
+        InfrastructureError: if not one episode could be scored.
+    """
+    options = ToolCallOptions(
+        limit=limit,
+        max_new_tokens=max_new_tokens,
+        temperature=temperature,
+        max_steps=max_steps,
+        tools=tools,
+        form=form,
+        few_shot=few_shot,
+        backend=backend,
+    )
+    ours = await asyncio.to_thread(benchmark, tasks, options)  # it may read files, or the hub
+    results: list[EpisodeResult] = []
+    jobs = plan(ours, samples=samples, seed=seed)
+    await run_jobs(ours, policy, jobs, parallel=parallel, retries_aborted=2, record=results.append)
+    summary = summarise(results, benchmark=ours.name)
+    if summary.score is None or summary.low is None or summary.high is None:
+        reasons = {result.error for result in results if result.status is Status.ABORTED}
+        raise InfrastructureError(f"no episode could be scored: {'; '.join(map(str, reasons))}")
+    shown = ("called", "valid_calls", "steps", "calls", "truncated")
+    figures = {name: summary.metrics.get(name, math.nan) for name in shown}
+    return {"score": summary.score, "score_low": summary.low, "score_high": summary.high, **figures}
