@@ -9,6 +9,10 @@ from judges.reactions import read_reaction
 from judges.results import command_of, read_result
 
 
+_SHELLS = ("terminal", "swe")
+"""Families whose agents write shell commands."""
+
+
 class RulesJudge:
     """Reads the next state by rules.
 
@@ -26,7 +30,8 @@ class RulesJudge:
             asked = [str(message["content"]) for message in turn.messages if message.get("role") == "user"]
             score, hint = read_reaction(observation.text, earlier=asked)
         else:
-            score, hint = read_result(observation, command_of(turn.response, _commands(turn))), None
+            command = command_of(turn.response, _commands(turn)) if task.family in _SHELLS else ""
+            score, hint = read_result(observation, command), None
         if score is None:
             return Verdict(status="abstained")
         return Verdict(score=score, votes=[score], hint=hint)

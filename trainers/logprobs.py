@@ -56,7 +56,7 @@ def token_logits(
 
 def _shared(rows: Sequence[Sequence[int]]) -> int:
     """Length of the rows' common beginning; 0 where packing them behind it saves too little to pay for its mask."""
-    first, last = min(rows), max(rows)
+    first, last = min(map(tuple, rows)), max(map(tuple, rows))
     common = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), len(first))
     packed = sum(map(len, rows)) - common * (len(rows) - 1)
     worth = packed <= _WORTH * len(rows) * max(map(len, rows)) and packed <= _LONGEST

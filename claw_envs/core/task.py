@@ -58,8 +58,8 @@ class VerifierSpec(msgspec.Struct, frozen=True, kw_only=True):
     """How the outcome is decided once the episode has ended."""
 
     kind: str
-    """`harbor` (a test script that writes a reward file), `terminal-bench` (a test script whose log is read) or
-    `simulator` (the simulated user decides)."""
+    """`harbor` (a test script that writes a reward file), `terminal-bench` (a test script whose log is read), `answer`
+    (a final answer is compared), `bfcl` (calls are compared) or `simulator` (the simulated user decides)."""
     timeout: float = 60.0
     """Seconds; a verifier that runs over is an infrastructure failure, never the agent's."""
     options: dict[str, Any] = {}

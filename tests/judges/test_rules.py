@@ -3,16 +3,18 @@
 import asyncio
 from typing import Any
 
+import msgspec
 import pytest
 
-from claw_envs.core.episode import Turn, Verdict
+from claw_envs.core.episode import Observation, Turn, Verdict
 from judges import RulesJudge
 
 from .turns import CHAT, TERMINAL, chat_turn, shell_turn
 
 
 def judged(turn: Turn) -> Verdict:
-    return asyncio.run(RulesJudge().judge(turn, [], TERMINAL if turn.observation is None else CHAT))
+    chat = turn.observation is not None and turn.observation.role == "user"
+    return asyncio.run(RulesJudge().judge(turn, [], CHAT if chat else TERMINAL))
 
 
 def bash(command: str) -> str:
@@ -72,6 +74,14 @@ def test_the_command_of_a_tool_call() -> None:
     for arguments in broken:
         turn.tool_calls = [{"function": {"name": "run_command", "arguments": arguments}}]
         assert judged(turn).score == -1.0
+
+
+def test_code_that_fails_is_no_search_without_a_match() -> None:
+    turn = shell_turn("[error]", code=1, response="```python\nimport sys\ntest and sys.exit(1)\n```\ntest")
+    python = msgspec.structs.replace(TERMINAL, family="toolcall")
+    assert asyncio.run(RulesJudge().judge(turn, [], python)).score == -1.0
+    turn.observation = Observation(role="tool", text="[ok]\n17", exit_code=0)
+    assert asyncio.run(RulesJudge().judge(turn, [], python)).score == 1.0
 
 
 @pytest.mark.parametrize(

@@ -168,6 +168,8 @@ class Stream(asyncio.Protocol):
 
     def _hear(self, message: bytes) -> None:
         kind, _, value = message.partition(b" ")
+        if kind in (b"begin", b"end") and not (value.isdigit() and len(value) < 10):
+            return  # forged by the command: it ran in a shell that knew the mark
         if kind == b"begin" and not self.pid.done():
             self.pid.set_result(int(value))
         elif kind == b"end":

@@ -56,6 +56,12 @@ def test_output_messages_and_errors_are_told_apart_however_they_are_cut(size: in
     assert heard.messages == b"tok 0 /x\0tok 3 /y z\0"
 
 
+def test_a_message_without_a_number_is_forged() -> None:
+    data = HEAD + frame(1, message("begin x") + message("begin 17") + message("end -") + message(f"end {'9' * 99}"))
+    heard = Heard(data + frame(1, b"on" + message("end 3")), 10_000)
+    assert (heard.pid, heard.code, heard.stdout) == (17, 3, b"on")
+
+
 @pytest.mark.parametrize("size", [1, 13, 10_000])
 def test_what_only_begins_like_a_message_is_output(size: int) -> None:
     near = b"\0" + MARK[:-1].encode() + b"\0\0" + MARK.encode() + b"x " + b"\0" * 40
