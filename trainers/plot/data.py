@@ -40,7 +40,11 @@ class Run:
     @property
     def signal(self) -> str:
         """Where the advantages come from, as the config has it; `none` for a run without an update."""
-        return str(self.config.get("signal", "unknown")) if self.updates else "none"
+        if not self.updates:
+            return "none"
+        signal = str(self.config.get("signal", "unknown"))
+        alone = signal == "step_index" and self.config.get("judge", {}).get("process_weight") == 0
+        return f"{signal}, outcome only" if alone else signal
 
 
 def read_run(path: Path) -> Run:

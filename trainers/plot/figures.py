@@ -66,8 +66,14 @@ _ANSWERS = {
     "perplexity": ("Perplexity under the reference", "perplexity"),
     "empty": ("Empty answers", "% of answers"),
     "cutoff": ("Cut-off answers", "% of answers"),
+    "called": ("Episodes with a tool call", "% of episodes"),
+    "valid_calls": ("Calls that ran", "% of messages with calls"),
+    "truncated": ("Episodes without an answer", "% of episodes"),
+    "steps": ("Length", "messages per episode"),
+    "calls": ("Tool calls", "calls per episode"),
 }
-_PERCENT = ("serve_util", "rollout_util", "judge_util", "learn_util", "clip_fraction", "correctness", "empty", "cutoff")
+_SHARES = ("correctness", "empty", "cutoff", "called", "valid_calls", "truncated")
+_PERCENT = ("serve_util", "rollout_util", "judge_util", "learn_util", "clip_fraction", *_SHARES)
 
 
 def draw_run(run: Run, folder: Path) -> list[Path]:
