@@ -27,7 +27,7 @@ class RulesJudge:
         if observation is None:
             return Verdict(status="abstained")
         if observation.role == "user":
-            asked = [str(message["content"]) for message in turn.messages if message.get("role") == "user"]
+            asked = [str(message["content"]) for message in turn.conversation if message.get("role") == "user"]
             score, hint = read_reaction(observation.text, earlier=asked)
         else:
             command = command_of(turn.response, _commands(turn)) if task.family in _SHELLS else ""

@@ -60,6 +60,7 @@ async def run_episode(
             if before_turn is not None:
                 await before_turn()
             turn = await _respond(policy, episode, messages, prompt, sampling, tools)
+            turn.examples = len(info.get("few_shot", []))
             with stepping.busy() if stepping else nullcontext():
                 info = await _step(env, turn, episode)
             if info["status"] == Status.ABORTED:
@@ -97,6 +98,7 @@ async def _respond(
         episode_id=episode.id,
         step=len(episode.turns),
         messages=messages,
+        tools=tools or [],
         response=completion.text,
         tool_calls=list(completion.tool_calls),
         prompt_ids=completion.prompt_ids,

@@ -59,7 +59,7 @@ def _distilled(turns: list[Turn], config: Config, learner: Learner, renderer: Re
         return values
     hinted = [(i, turn, turn.verdict.hint) for i, turn in enumerate(turns) if turn.verdict and turn.verdict.hint]
     rows = [
-        (turn.prompt_ids, renderer.prompt_ids(with_hint(turn.messages, hint)), turn.response_ids)
+        (turn.prompt_ids, renderer.prompt_ids(with_hint(turn.messages, hint), tools=turn.tools), turn.response_ids)
         for _, turn, hint in hinted
     ]
     lessons = learner.teach(rows, reference=config.teacher == "reference")

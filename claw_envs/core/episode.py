@@ -87,6 +87,8 @@ class Turn(msgspec.Struct, kw_only=True):
 
     Attributes:
         messages: the prompt as chat messages.
+        examples: how many of them, after a system prompt, are worked examples and not of this conversation.
+        tools: schemas that the policy showed with them; empty where the messages themselves explain the tools.
         prompt_ids: token ids of the prompt as they were fed to the policy.
         response_ids: token ids as they were sampled (the end token included where it was sampled).
         logprobs: natural-log probability of each response token when it was sampled.
@@ -98,6 +100,8 @@ class Turn(msgspec.Struct, kw_only=True):
     episode_id: str
     step: int
     messages: list[Message]
+    examples: int = 0
+    tools: list[dict[str, Any]] = []
     response: str
     tool_calls: list[dict[str, Any]] = []
     prompt_ids: list[int] = []
@@ -114,6 +118,11 @@ class Turn(msgspec.Struct, kw_only=True):
     def id(self) -> str:
         """Unique and stable: the same turn of the same episode has the same id after a restart."""
         return f"{self.episode_id}/{self.step}"
+
+    @property
+    def conversation(self) -> list[Message]:
+        """What was said in this episode before the response: `messages` without system prompt and worked examples."""
+        return [message for message in self.messages if message.get("role") != "system"][self.examples :]
 
 
 class Episode(msgspec.Struct, kw_only=True):

@@ -3,19 +3,21 @@
 The answer and the checker stay in this process; what the agent runs, runs elsewhere.
 """
 
+import contextlib
 from collections.abc import Sequence
 from typing import Any
 
 from claw_envs.core.env import Outcome, Step
 from claw_envs.core.episode import Observation, Status
-from claw_envs.core.errors import UserError
+from claw_envs.core.errors import InfrastructureError, UserError
 from claw_envs.core.task import Task
 from claw_envs.sandbox.lease import Lease
 from claw_envs.toolcall.answers import Check, check
 from claw_envs.toolcall.prompts import answering_prompt
 from claw_envs.toolcall.results import Result, observation
 from claw_envs.toolcall.tools.base import Tool
-from claw_envs.toolcall.tools.sources import open_sources
+from claw_envs.toolcall.tools.mcp import McpTools
+from claw_envs.toolcall.tools.sources import FixedTools, open_sources
 from claw_envs.toolcall.tools.toolbox import Toolbox
 from claw_envs.wire.calls import Form, Parsed
 
@@ -40,6 +42,7 @@ class AnswerExercise:
         self.system_prompt = ""
         self.code_tool: str | None = None
         self._sources = open_sources(tools)
+        self.uses_sandbox = not all(isinstance(source, FixedTools | McpTools) for source in self._sources)
         self._form, self._credit = form, credit
 
     async def start(self, task: Task, lease: Lease) -> Observation:
@@ -79,7 +82,10 @@ class AnswerExercise:
         answer = options.pop("answer")
         verdict = Check(False, None, "no final answer was given")
         if self._final:
-            verdict = await check(self._final, answer, **options)
+            try:
+                verdict = await check(self._final, answer, **options)
+            except UserError as error:  # one bad task of many ends its episode, not the run
+                raise InfrastructureError(f"task {self._task.id} cannot be verified: {error}") from error
         report = {**verdict._asdict(), "expected": answer, "calls": self._calls}
         if verdict.correct:
             return Outcome(1.0, report)
@@ -87,8 +93,9 @@ class AnswerExercise:
 
     async def close(self) -> None:
         """See `Exercise.close`."""
-        for source in self._sources:
-            await source.close()
+        async with contextlib.AsyncExitStack() as closing:  # all of them, also where one fails
+            for source in self._sources:
+                closing.push_async_callback(source.close)
 
 
 def wrong_answer(calls: int) -> float:

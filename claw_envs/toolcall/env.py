@@ -79,7 +79,8 @@ class ToolCallEnv(ClawEnv):
             raise UserError(f"form must be one of {', '.join(FORMS)}, got {form!r}")
         if isinstance(tools, str):
             raise UserError(f"tools must be a list, got {tools!r}: write [{tools!r}]")
-        if few_shot not in range(MOST_EXAMPLES + 1) or (few_shot and ("python" not in tools or form == "openai")):
+        known = type(few_shot) is int and 0 <= few_shot <= MOST_EXAMPLES
+        if not known or (few_shot and ("python" not in tools or form == "openai")):
             raise UserError(
                 f"few_shot must be 0 to {MOST_EXAMPLES}, and 0 without the tool python or with form openai; "
                 f"got {few_shot!r}"
@@ -104,8 +105,10 @@ class ToolCallEnv(ClawEnv):
             await self._exercise.close()
             self._exercise = exercise
         try:
-            if task.sandbox is not None and exercise is self._answering:
+            if task.sandbox is not None and exercise.uses_sandbox:
                 await self._lease.take(task.sandbox)
+            else:
+                await self._lease.give_back()
             observation = await exercise.start(task, self._lease)
         except (InfrastructureError, asyncio.CancelledError):
             await self._stop()

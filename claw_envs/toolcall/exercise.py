@@ -18,6 +18,8 @@ class Exercise(Protocol):
     """Of the episode; empty where there is nothing to say."""
     code_tool: str | None
     """The tool that blocks of code are for; None where they are text."""
+    uses_sandbox: bool
+    """Whether the task's sandbox, where it has one, is taken before `start`."""
 
     async def start(self, task: Task, lease: Lease) -> Observation:
         """Prepare `task`. May be called again without `close` in between.

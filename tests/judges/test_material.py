@@ -42,6 +42,17 @@ def test_everything_is_fenced_in_order() -> None:
     assert "message 3" not in text
 
 
+def test_worked_examples_are_not_of_the_conversation() -> None:
+    turn = chat_turn("Thanks!", response="It is five.")
+    examples = [{"role": "user", "content": "How many?"}, {"role": "assistant", "content": "Four."}]
+    turn.messages = [{"role": "system", "content": "hidden"}, *examples, {"role": "user", "content": "Two and three?"}]
+    turn.examples = 2
+    text = prompt("prm", turn, CHAT)[1]["content"]
+    assert "Two and three?" in text
+    assert "How many?" not in text
+    assert "Four." not in text
+
+
 def test_the_exit_code_is_told_and_long_output_is_cut() -> None:
     text = prompt("prm", shell_turn("a" + "-" * 50_000 + "z", code=3), TERMINAL, system="Judge.")[1]["content"]
     assert "exit code 3" in text

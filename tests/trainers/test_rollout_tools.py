@@ -110,6 +110,7 @@ def test_an_endpoint_s_calls_go_to_the_environment_and_into_the_conversation() -
     ]
     assert [turn.tool_calls for turn in episode.turns] == [calls for _, calls in TURNS]
     assert policy.tools == [list(TOOLS)] * 3
+    assert [(turn.tools, turn.examples) for turn in episode.turns] == [(list(TOOLS), len(EXAMPLE))] * 3
     opening, second, third = policy.prompts
     assert [message["content"] for message in opening[:3]] == ["Solve student-wp-002.", "1 + 1?", "2"]  # type: ignore[index]
     assert second == [

@@ -71,6 +71,19 @@ def test_distillation_scores_every_token_from_the_first_under_the_hinted_prompt(
     assert sequence.ids == [10, 11, 12, 100, 200]  # as sampled: the hint is in the teacher's prompt only
 
 
+def test_the_hinted_prompt_shows_the_tools_that_the_prompt_showed(tiny_model: Path) -> None:
+    config, learner, renderer = parts(tiny_model, signal="opd", **{"weights.opd_baseline": "false"})
+    renderer.tokenizer.chat_template = "{{ tools[0].name if tools else 'nothing' }}: {{ messages[0].content }}"
+    tooled = turn("e", 0, hint="Shorter, please.")
+    tooled.tools = [{"name": "add"}]
+    prompt = renderer.prompt_ids(with_hint(MESSAGES, "Shorter, please."), tools=tooled.tools)
+    with torch.inference_mode():
+        table = learner.model(torch.tensor([[*prompt, 100, 200]])).logits.log_softmax(-1)[0]
+    teacher = np.array([table[len(prompt) - 1, 100].item(), table[len(prompt), 200].item()])
+    (sequence,) = to_sequences(one_turn(tooled), config, learner, renderer)
+    assert_allclose(sequence.advantages, teacher - np.array([-2.0, -3.0]), atol=1e-5)
+
+
 def test_the_baseline_adds_the_exact_divergence_at_each_position(tiny_model: Path) -> None:
     config, learner, renderer = parts(tiny_model, signal="opd")
     learner.model.get_output_embeddings().weight.data *= 3.0  # else a random model's distribution is nearly uniform

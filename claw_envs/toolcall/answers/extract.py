@@ -52,7 +52,7 @@ def final_json(response: str, *, strict: bool = False) -> str | None:
         return box
     if said.startswith(("{", "[")):
         return said
-    blocks = _FENCED.findall(said)
+    blocks: list[str] = _FENCED.findall(said)
     if blocks:
         return blocks[-1].strip()
     answer = final_answer(said, reading="text")

@@ -27,7 +27,7 @@ class Limits(NamedTuple):
     """Seconds of processor time for reading the expected answer, and as many for comparing."""
     memory: int = 1 << 30
     """Bytes of address space of a worker."""
-    wall: float = 120.0
+    wall: float = 600.0
     """Seconds after which a worker that says nothing, and has not used up `cpu`, is given up: the machine is stuck."""
 
 

@@ -14,6 +14,8 @@ from claw_envs.core.errors import UserError
 from claw_envs.toolcall.answers.link import Gone, Limits, Worker, forget_workers
 from claw_envs.toolcall.answers.verdict import Verdict
 
+__all__ = ["Limits", "Pool"]
+
 Question = tuple["Future[Verdict]", str, str]
 
 

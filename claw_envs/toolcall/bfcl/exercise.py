@@ -10,6 +10,7 @@ Two things differ from that runner: a call that cannot be read is answered with 
 ends the turn; and a call that takes too long is stopped and forgotten, where the runner waits for ever.
 """
 
+import asyncio
 import json
 import time
 from typing import Any
@@ -28,12 +29,15 @@ from claw_envs.wire.calls import Call, Form, Malformed, Parsed
 
 _DEEPEST = 100
 """Levels of lists and objects in arguments; Python's own parser takes no more."""
+REPLAY = 15.0
+"""Seconds in which another worker must have repeated an episode's calls, else these were the agent's fault."""
 
 
 class BfclExercise:
     """An `Exercise` for tasks of `claw_envs.toolcall.bfcl.tasks`. Needs no sandbox."""
 
     code_tool: str | None = None
+    uses_sandbox = False
 
     def __init__(self, *, form: Form | None) -> None:
         """
@@ -137,7 +141,7 @@ class BfclExercise:
         turn = self._turns[-1]
         turn.append([])
         results = [await self._call(call, deadline) for call in message.calls]
-        end = Status.FAILED if len(turn) > STEPS_PER_TURN else None
+        end = Status.FAILED if len(turn) > STEPS_PER_TURN or not self._open else None
         return Step(observation(message, results, native=self._form == "openai"), end)
 
     async def _call(self, call: Call | Malformed, deadline: float) -> Result:
@@ -158,11 +162,17 @@ class BfclExercise:
         return Result("error" if failed else "ok", text, exit_code=int(failed))
 
     async def _restore(self) -> None:
-        """Bring another worker to where the lost one was: the same calls give the same."""
+        """Bring another worker to where the lost one was: the same calls give the same.
+
+        Where these are too slow, the episode is at its end: an agent must not get out of a bad score by them.
+        """
         await self._begin()
-        for step in (step for turn in self._turns for step in turn):
-            for call in step:
-                await self._worker.ask("call", **call)
+        try:
+            async with asyncio.timeout(REPLAY):
+                for call in (call for turn in self._turns for step in turn for call in step):
+                    await self._worker.ask("call", **call)
+        except TimeoutError:
+            self._open = False
 
     def _next_turn(self) -> Step:
         number = len(self._turns)

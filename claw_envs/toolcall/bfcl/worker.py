@@ -45,6 +45,8 @@ PR_SET_PDEATHSIG = 1
 ESCAPED = r"\x28"
 """A `(` in a text."""
 LONGEST_REASON = 4000
+LONGEST_RESULT = 1_000_000
+"""Characters of what a call gives that the agent is shown."""
 
 table = types.ModuleType("bfcl_eval.constants.model_config")
 table.MODEL_CONFIG_MAPPING = {MODEL: types.SimpleNamespace(underscore_to_dot=True)}  # type: ignore[attr-defined]
@@ -115,7 +117,7 @@ class Instances:
         if problem := self._problem(name, arguments):
             return f"Error during execution: {problem}"
         results, _ = self._execute([self.written(name, arguments)])
-        return str(results[0])
+        return str(results[0])[:LONGEST_RESULT]
 
     def written(self, name: str, arguments: dict[str, Any]) -> str:
         """A call as the package takes it. One that must not be evaluated becomes one that raises `NameError`.

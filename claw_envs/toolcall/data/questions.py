@@ -2,7 +2,7 @@
 
 Question: `question`, `problem`, `Problem` or `prompt` (text, or a chat whose last user message asks). Answer: `answer`
 or `Answer`, or `ground_truth` in `reward_model`; a solution that ends in `#### 42` counts as the number. Of use where
-they are there: `id`, `kind`, `options` (both for `claw_envs.toolcall.answers.check`), `tools`, `subject`, `level`.
+they are there: `id`, `kind`, `options` (both for `claw_envs.toolcall.answers.check`), `subject`, `level`.
 """
 
 import re
@@ -17,7 +17,7 @@ QUESTION_COLUMNS = ("question", "problem", "Problem", "prompt")
 ANSWER_COLUMNS = ("answer", "Answer", "reward_model")
 
 _ID_COLUMNS = ("id", "ID", "unique_id")
-_KEPT = ("tools", "subject", "level")
+_KEPT = ("subject", "level")
 _LIMITS = Limits(max_steps=8, step_timeout=20.0)
 _SANDBOX = SandboxSpec(workdir="/work", memory_mb=512, pids=64, disk_mb=64)
 _DAPO = re.compile(

@@ -47,7 +47,7 @@ class ToolSource(Protocol):
         """Begin an episode. May be called again without `close` in between.
 
         Args:
-            lease: the environment's sandbox; already taken where the task has one.
+            lease: the environment's sandbox; taken where the task has one, empty where it has none.
 
         Returns:
             The tools, fresh: nothing of an earlier episode is in them.

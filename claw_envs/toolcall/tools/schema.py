@@ -10,6 +10,8 @@ from typing import Any
 from claw_envs.core.errors import UserError
 
 _NAME = re.compile(r"[\w.:/-]{1,128}", re.ASCII)
+_DEEPEST = 4
+"""Levels of a schema that are told."""
 _EXAMPLES: dict[str, Any] = {"string": "text", "integer": 1, "number": 1.5, "boolean": True, "null": None}
 
 
@@ -91,16 +93,16 @@ def _read(text: str) -> Any:
         return text
 
 
-def _kind(schema: Any, root: dict[str, Any]) -> str:
-    """What a schema allows, in a few words."""
+def _kind(schema: Any, root: dict[str, Any], *, depth: int = 0) -> str:
+    """What a schema allows, in a few words; one that refers to itself is not followed for ever."""
     schema = _followed(schema, root)
     if "const" in schema or "enum" in schema:
         return " or ".join(json.dumps(value, ensure_ascii=False) for value in schema.get("enum", [schema.get("const")]))
-    if options := schema.get("anyOf", schema.get("oneOf")):
-        return " or ".join(dict.fromkeys(_kind(option, root) for option in options))
+    if (options := schema.get("anyOf", schema.get("oneOf"))) and depth < _DEEPEST:
+        return " or ".join(dict.fromkeys(_kind(option, root, depth=depth + 1) for option in options))
     kind = schema.get("type", "anything")
-    if kind == "array" and "items" in schema:
-        return f"array of {_kind(schema['items'], root)}"
+    if kind == "array" and "items" in schema and depth < _DEEPEST:
+        return f"array of {_kind(schema['items'], root, depth=depth + 1)}"
     return " or ".join(kind) if isinstance(kind, list) else str(kind)
 
 
@@ -113,7 +115,7 @@ def _example(schema: Any, root: dict[str, Any], *, depth: int) -> Any:
             return schema[key][0]
     if "default" in schema:
         return schema["default"]
-    if depth > 4:
+    if depth > _DEEPEST:
         return None
     if options := schema.get("anyOf", schema.get("oneOf")):
         return _example(options[0], root, depth=depth + 1)

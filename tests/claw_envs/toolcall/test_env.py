@@ -4,12 +4,14 @@ from collections.abc import Iterator
 from typing import Any
 
 import gymnasium as gym
+import msgspec
 import pytest
 from gymnasium.utils.env_checker import check_env
 
 import claw_envs  # noqa: F401 - registers the families
 from claw_envs.core.errors import UserError
 from claw_envs.core.task import Limits, SandboxSpec, Task, VerifierSpec
+from claw_envs.sandbox.lease import Lease
 from claw_envs.toolcall.answering import wrong_answer
 from claw_envs.toolcall.env import ToolCallEnv
 from claw_envs.toolcall.prompts import FORMS, MOST_EXAMPLES
@@ -75,6 +77,19 @@ def test_a_wrong_answer_is_minus_one(env: ToolCallEnv) -> None:
     assert (reward, terminated, info["report"]["correct"]) == (-1.0, True, False)
 
 
+@pytest.mark.parametrize("options", [{"answer": "42", "kind": "roman"}, {"answer": "twelve", "kind": "numeric"}])
+def test_a_task_that_cannot_be_verified_aborts_its_episode_only(options: dict[str, Any]) -> None:
+    bad = msgspec.structs.replace(TASK, id="bad", verifier=VerifierSpec(kind="answer", options=options))
+    env = ToolCallEnv([bad, TASK])
+    env.reset(options={"task": "bad"})
+    _, reward, _, truncated, info = env.step("\\boxed{12}")
+    assert (reward, truncated, info["status"]) == (0.0, True, "ABORTED")
+    assert "task bad cannot be verified" in info["error"]
+    env.reset(options={"task": "product"})
+    assert env.step("\\boxed{17834}")[1] == 1.0
+    env.close()
+
+
 def test_state_survives_between_calls_and_not_between_episodes(env: ToolCallEnv) -> None:
     env.reset()
     env.step("```python\nx = 6 * 7\n```")
@@ -83,6 +98,45 @@ def test_state_survives_between_calls_and_not_between_episodes(env: ToolCallEnv)
     observation, *_ = env.step("```python\nx\n```")
     assert observation["exit_code"] == 1
     assert "NameError" in observation["text"]
+
+
+def test_tools_that_need_no_sandbox_start_none(monkeypatch: pytest.MonkeyPatch) -> None:
+    async def refused(*_: object) -> None:
+        raise AssertionError("a sandbox was taken")
+
+    monkeypatch.setattr(Lease, "take", refused)
+    env = opened(tools=[add])
+    env.reset()
+    assert env.step(write([Call("add", {"a": 2, "b": 3})], "hermes"))[0]["text"] == "[ok]\n5"
+    env.close()
+
+
+def test_a_task_without_a_sandbox_does_not_get_the_last_one_s() -> None:
+    bare = msgspec.structs.replace(TASK, id="bare", sandbox=None)
+    env = ToolCallEnv([TASK, bare])
+    env.reset(options={"task": "product"})
+    with pytest.raises(UserError, match="needs a sandbox"):
+        env.reset(options={"task": "bare"})
+    env.close()
+
+
+def test_one_source_that_cannot_be_closed_leaves_none_open() -> None:
+    class Source:
+        def __init__(self, error: str = "") -> None:
+            self.error, self.open = error, True
+
+        async def start(self, lease: Lease) -> list[Any]:
+            return []
+
+        async def close(self) -> None:
+            self.open = False
+            if self.error:
+                raise RuntimeError(self.error)
+
+    sources = [Source(), Source("stuck"), Source()]
+    with pytest.raises(RuntimeError, match="stuck"):
+        ToolCallEnv([TASK], tools=sources).close()
+    assert not any(source.open for source in sources)
 
 
 def test_no_answer_within_the_limit_is_wrong(env: ToolCallEnv) -> None:
@@ -153,6 +207,7 @@ def test_worked_examples_are_calls_and_answers_that_are_read() -> None:
     [
         ({"form": "xml"}, "fenced"),
         ({"few_shot": 9}, "0 to 3"),
+        ({"few_shot": 1.0}, "0 to 3"),
         ({"few_shot": 1, "form": "openai"}, "openai"),
         ({"few_shot": 1, "tools": [add]}, "python"),
         ({"tools": "python"}, "list"),

@@ -10,6 +10,7 @@ import pytest
 from claw_envs.core.errors import UserError
 from claw_envs.core.loop import run_sync
 from claw_envs.sandbox.process.child import children
+from claw_envs.toolcall.bfcl import exercise
 from claw_envs.toolcall.bfcl.exercise import BfclExercise
 from claw_envs.toolcall.bfcl.tasks import STEPS_PER_TURN
 from claw_envs.wire import write
@@ -187,6 +188,27 @@ def test_a_call_that_takes_too_long_is_stopped_and_the_state_kept(open_task: Ope
     assert info["status"] == "RUNNING"
     observation, *_ = env.step(openai(STAY))
     assert observation["text"].endswith('Reports"}')
+
+
+def test_calls_too_slow_to_repeat_end_the_episode_and_abort_nothing(
+    open_task: Open, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(exercise, "REPLAY", 0.0)
+    env = open_task("multi_turn_base_31", step_timeout=3.0)
+    env.reset()
+    env.step(openai(Call("mkdir", {"dir_name": "Reports"})))
+    _, reward, terminated, _, info = env.step(openai(SLOW, STAY))
+    assert (reward, terminated, info["status"]) == (-1.0, True, "FAILED")
+    assert info["report"]["error_type"] == "multi_turn:force_terminated"
+    env.reset()
+    assert env.step(openai(STAY))[4]["status"] == "RUNNING"
+
+
+def test_a_result_without_measure_is_cut(open_task: Open) -> None:
+    env = open_task("multi_turn_base_31")
+    env.reset()
+    env.step(openai(Call("multiply", {"a": "x", "b": 10**7})))
+    assert len(env.unwrapped.last_observation.text) < 1_100_000  # type: ignore[attr-defined]
 
 
 def test_a_lost_worker_aborts_its_episode_only(open_task: Open) -> None:

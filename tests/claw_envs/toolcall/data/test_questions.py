@@ -98,12 +98,11 @@ def test_how_to_compare_and_what_else_a_row_says_is_kept() -> None:
         "id": "a b/c",
         "level": 3,
         "subject": None,
-        "tools": ["python"],
     }
     [task] = tasks_of([row], "mine")
     assert task.id == "mine-a-b-c"
     assert task.verifier.options == {"answer": [1, 2], "kind": "set", "multiset": True}
-    assert task.metadata == {"set": "mine", "level": 3, "tools": ["python"]}
+    assert task.metadata == {"set": "mine", "level": 3}
 
 
 def test_an_answer_of_zero_is_one() -> None:

@@ -98,6 +98,14 @@ def test_arguments_that_do_not_fit_are_named_with_what_would(arguments: dict[str
     assert SchemaTool(BARE, nothing).check(arguments) == f"{problem} {TAKES}"
 
 
+def test_a_schema_that_refers_to_itself() -> None:
+    nested = {"anyOf": [{"type": "string"}, {"type": "array", "items": {"$ref": "#/$defs/nested"}}]}
+    parameters = {"properties": {"value": {"$ref": "#/$defs/nested"}}, "$defs": {"nested": nested}}
+    tool = SchemaTool({"name": "flat", "parameters": parameters}, nothing)
+    assert tool.check({"value": ["a", ["b"]]}) is None
+    assert "It takes value (string or array of string or array of" in str(tool.check({"value": 3}))
+
+
 def test_hostile_arguments_are_refused_shortly() -> None:
     deep: Any = []
     for _ in range(100_000):
