@@ -36,8 +36,9 @@ def prompt(kind: Literal["prm", "hint"], turn: Turn, task: Task, *, system: str 
     """
     if turn.observation is None:
         raise ValueError(f"turn {turn.id} has no next state to judge by")
+    earlier = turn.conversation[-_SHOWN_MESSAGES:]
     parts = [("task", task.instruction)] if task.instruction else []
-    parts += [(f"earlier message ({_speaker(message)})", _text(message)) for message in turn.conversation[-_SHOWN_MESSAGES:]]
+    parts += [(f"earlier message ({_speaker(message)})", _text(message)) for message in earlier]
     parts.append(("action", _text({"content": turn.response, "tool_calls": turn.tool_calls})))
     parts.append((f"next state ({_next_state(turn)})", turn.observation.text))
     parts = [(name, _clip(text)) for name, text in parts]

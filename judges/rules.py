@@ -8,7 +8,6 @@ from claw_envs.core.task import Task
 from judges.reactions import read_reaction
 from judges.results import command_of, read_result
 
-
 _SHELLS = ("terminal", "swe")
 """Families whose agents write shell commands."""
 
@@ -27,6 +26,8 @@ class RulesJudge:
         if observation is None:
             return Verdict(status="abstained")
         if observation.role == "user":
+            if task.verifier.kind == "bfcl":  # its users say what they say, whatever the agent did
+                return Verdict(status="abstained")
             asked = [str(message["content"]) for message in turn.conversation if message.get("role") == "user"]
             score, hint = read_reaction(observation.text, earlier=asked)
         else:

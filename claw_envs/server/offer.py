@@ -29,6 +29,7 @@ from claw_envs.server.spaces import field
 HARMLESS = frozenset({"max_steps", "step_timeout", "outcome", "mix", "form", "few_shot", "credit"})
 """Settings of any family that only change an episode's rules."""
 _NAME = re.compile(r"[\w-]+(:[\w-]*)?|:[\w-]+")  # of a task set; a path has a slash or a dot, or exists
+_SPEC = re.compile(r"[\w-]+:[\w+=,-]+")  # a set with its settings, as in procedural:heldout,levels=1
 _SETS = 64  # task sets kept in memory
 
 
@@ -81,7 +82,8 @@ class Offer:
         allowed = HARMLESS | {"tasks", *choices}
         self._choices = {name: sorted(allowed & set(takes[name]) - set(self._fixed[name])) for name in self.families}
         for source in sources:
-            if not _NAME.fullmatch(source) and not Path(source.rpartition(":")[2]).exists():
+            named = _NAME.fullmatch(source) or _SPEC.fullmatch(source)
+            if not named and not Path(source.rpartition(":")[2]).exists():
                 raise UserError(f"--allow-tasks {source}: no such file or folder")
         self._names = frozenset(sources)
         self._folders = [Path(source).resolve() for source in sources if Path(source).is_dir()]

@@ -5,6 +5,7 @@ The answer and the checker stay in this process; what the agent runs, runs elsew
 
 import contextlib
 from collections.abc import Sequence
+from importlib.util import find_spec
 from typing import Any
 
 from claw_envs.core.env import Outcome, Step
@@ -49,6 +50,8 @@ class AnswerExercise:
         """See `Exercise.start`."""
         if "answer" not in task.verifier.options:
             raise UserError(f"task {task.id} has no answer: its verifier needs options with `answer`")
+        if task.verifier.options.get("kind", "math") == "math" and find_spec("math_verify") is None:
+            raise UserError('answers of kind math need math-verify: pip install "claw-envs[toolcall]"')
         self._task, self._calls, self._final = task, 0, ""
         tools: list[Tool] = []
         for source in self._sources:

@@ -7,6 +7,7 @@ import msgspec
 import pytest
 
 from claw_envs.core.episode import Observation, Turn, Verdict
+from claw_envs.core.task import VerifierSpec
 from judges import RulesJudge
 
 from .turns import CHAT, TERMINAL, chat_turn, shell_turn
@@ -32,6 +33,8 @@ def test_the_question_is_taken_from_the_conversation() -> None:
     turn = chat_turn("How far is it from Lima to Quito?")
     turn.messages = [{"role": "user", "content": "How far is it from Lima to Quito?"}]
     assert judged(turn).score == -1.0
+    turn.examples = 1  # then nobody has asked it yet
+    assert judged(turn).score == 0.0
 
 
 @pytest.mark.parametrize(
@@ -113,3 +116,10 @@ def test_a_flood_does_not_hold_the_judge_up(piece: str) -> None:
 
 def test_no_next_state_is_no_verdict() -> None:
     assert judged(Turn(episode_id="e", step=0, messages=[], response="x")).status == "abstained"
+
+
+def test_a_user_who_reads_from_a_script_does_not_react() -> None:
+    turn = chat_turn("No, that is wrong. Book the other flight.")
+    scripted = msgspec.structs.replace(CHAT, family="toolcall", verifier=VerifierSpec(kind="bfcl"))
+    assert asyncio.run(RulesJudge().judge(turn, [], scripted)).status == "abstained"
+    assert judged(turn).score == -1.0

@@ -104,7 +104,8 @@ def test_the_outcome_alone_is_a_signal_of_its_own(tmp_path: Path) -> None:
     for name, weight in (("both", 1.0), ("alone", 0.0)):
         config = make_run(tmp_path / name, signal="step_index") / "config.toml"
         config.write_text(config.read_text() + f"[judge]\nprocess_weight = {weight}\n")
-    assert [read_run(tmp_path / name).signal for name in ("both", "alone")] == ["step_index", "step_index, outcome only"]
+    signals = [read_run(tmp_path / name).signal for name in ("both", "alone")]
+    assert signals == ["step_index", "step_index, outcome only"]
 
 
 def test_runs_without_scores_cannot_be_compared(tmp_path: Path) -> None:

@@ -20,6 +20,8 @@ _ID_COLUMNS = ("id", "ID", "unique_id")
 _KEPT = ("subject", "level")
 _LIMITS = Limits(max_steps=8, step_timeout=20.0)
 _SANDBOX = SandboxSpec(workdir="/work", memory_mb=512, pids=64, disk_mb=64)
+_VERDICT_TIMEOUT = 900.0
+"""Seconds; a verdict waits its turn behind answers that run over their limits."""
 _DAPO = re.compile(
     r"\ASolve the following math problem step by step\..*?\n\n(?P<question>.*?)"
     r"\n\nRemember to put your answer on its own line after \"Answer:\"\.\s*\Z",
@@ -80,7 +82,11 @@ def _task(row: Row, question: str, answer: Any, name: str, position: int, where:
         id=f"{name}-{re.sub(r'[^A-Za-z0-9._-]+', '-', str(own))}",
         family="toolcall",
         instruction=question,
-        verifier=VerifierSpec(kind="answer", options={"answer": answer, "kind": row.get("kind") or "math", **chosen}),
+        verifier=VerifierSpec(
+            kind="answer",
+            timeout=_VERDICT_TIMEOUT,
+            options={"answer": answer, "kind": row.get("kind") or "math", **chosen},
+        ),
         limits=_LIMITS,
         sandbox=_SANDBOX,
         metadata={"set": name, **kept},

@@ -90,6 +90,14 @@ def test_a_task_that_cannot_be_verified_aborts_its_episode_only(options: dict[st
     env.close()
 
 
+def test_a_missing_checker_is_told_before_the_episode(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("claw_envs.toolcall.answering.find_spec", lambda name: None)
+    env = ToolCallEnv([msgspec.structs.replace(TASK, verifier=VerifierSpec(kind="answer", options={"answer": "x"}))])
+    with pytest.raises(UserError, match=r"claw-envs\[toolcall\]"):
+        env.reset()
+    env.close()
+
+
 def test_state_survives_between_calls_and_not_between_episodes(env: ToolCallEnv) -> None:
     env.reset()
     env.step("```python\nx = 6 * 7\n```")

@@ -98,12 +98,17 @@ class McpSession:
             return await client.call_tool(name, arguments)
         except self._error as error:
             if error.code in _RESERVED and error.code not in _REFUSED:
-                try:
-                    await self.tools()
-                except InfrastructureError:  # it was the connection's error, not the call's
-                    raise self._lost(f"{name}: {_message(error)}") from error
+                await self._check_lives(name, error)
             raise CallRefused(error.message) from error
         except (RuntimeError, ValueError) as error:  # a result that is not as the protocol or the schema has it
+            await self._check_lives(name, error)
+            raise CallRefused(f"the result is not as the server promised: {_message(error)}") from error
+
+    async def _check_lives(self, name: str, error: Exception) -> None:
+        """Make sure that `error` was the call's and not the connection's, which no agent must be able to feign."""
+        try:
+            await self.tools()
+        except InfrastructureError:
             raise self._lost(f"{name}: {_message(error)}") from error
 
     async def close(self) -> None:
