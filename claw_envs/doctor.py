@@ -30,7 +30,7 @@ def report() -> str:
     """The whole report as text: one line a check, and the fix under each that is missing."""
     lines: list[str] = []
     area = ""
-    for check in (*_machine(), *_sandboxes(), *_browser(), *_engines(), *_models(), *_tools()):
+    for check in (*_machine(), *_sandboxes(), *_browser(), *_tool_calls(), *_engines(), *_models(), *_extras()):
         if check.area != area:
             lines.append(("\n" if lines else "") + check.area)
             area = check.area
@@ -74,6 +74,16 @@ def _browser() -> Iterator[Check]:
     yield _package("Browser", "playwright", extra="gui")
 
 
+def _tool_calls() -> Iterator[Check]:
+    from claw_envs.toolcall.bfcl.environment import installed
+
+    yield _package("Tool calls", "math-verify", extra="toolcall")
+    yield _package("Tool calls", "jsonschema", extra="toolcall")
+    yield _package("Tool calls", "mcp", extra="mcp")
+    bfcl = installed()
+    yield Check("Tool calls", "bfcl-eval", bfcl and str(bfcl), "python -m claw_envs.toolcall.bfcl install")
+
+
 def _engines() -> Iterator[Check]:
     torch = _installed("torch")
     fix = "pip install --index-url https://download.pytorch.org/whl/cpu torch (CPU), or pip install torch (CUDA)"
@@ -93,7 +103,7 @@ def _models() -> Iterator[Check]:
     yield Check("Model", "converted", ", ".join(converted) or None, f"happens once, at first use, in {cache}")
 
 
-def _tools() -> Iterator[Check]:
+def _extras() -> Iterator[Check]:
     yield _package("Extras", "aiohttp", extra="llm")
     yield _package("Extras", "datasets", extra="datasets")
     yield _package("Extras", "tensorboard", extra="train")

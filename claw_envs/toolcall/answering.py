@@ -59,6 +59,9 @@ class AnswerExercise:
         self._toolbox = Toolbox(tools)
         self.tools = self._toolbox.schemas
         self.code_tool = PYTHON if any(tool.name == PYTHON for tool in tools) else None
+        others = [tool.name for tool in tools if tool.name != PYTHON]
+        if others and self._form in ("fenced", "code"):
+            raise UserError(f"form {self._form!r} cannot call {', '.join(others)[:200]}: use hermes, llama3 or openai")
         self.system_prompt = answering_prompt(self.tools, self.form)
         return Observation(role="user", text=task.instruction)
 

@@ -77,8 +77,13 @@ class ToolCallEnv(ClawEnv):
         super().__init__(tasks, max_steps=max_steps, step_timeout=step_timeout, render_mode=render_mode)
         if form is not None and form not in FORMS:
             raise UserError(f"form must be one of {', '.join(FORMS)}, got {form!r}")
-        if isinstance(tools, str):
-            raise UserError(f"tools must be a list, got {tools!r}: write [{tools!r}]")
+        if isinstance(tools, str) or not isinstance(tools, Sequence):
+            raise UserError(
+                f'tools must be a list, got {tools!r:.200}: write ["python", "module:function"], or [] for none; '
+                "on a command line in quotes: --set 'tools=[\"python\"]'"
+            )
+        if not isinstance(credit, bool):
+            raise UserError(f"credit must be true or false, got {credit!r}")
         known = type(few_shot) is int and 0 <= few_shot <= MOST_EXAMPLES
         if not known or (few_shot and ("python" not in tools or form == "openai")):
             raise UserError(

@@ -3,7 +3,8 @@
 import asyncio
 import functools
 import inspect
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -77,6 +78,20 @@ def check_sync(
     return Check(said.correct, found, said.reason)
 
 
+def check_expected(answer: Any, kind: str, options: Mapping[str, Any]) -> None:
+    """Say before an episode what `check` would say after it: that nothing could be compared with `answer` like this.
+
+    Raises:
+        UserError: if the kind, an option or the expected answer is none.
+    """
+    own = {option: value for option, value in options.items() if option != "strict"}
+    _known(kind, own)
+    if kind == "math":
+        _expected(answer)
+    else:
+        _PLAIN[kind](answer, "", **own)
+
+
 def _begin(
     response: str, gold: Any, kind: str, strict: bool, pool: Pool | None, options: dict[str, Any]
 ) -> "Check | tuple[str, Future[Verdict]]":
@@ -106,10 +121,15 @@ def _found(response: str, kind: str, strict: bool) -> str | None:
 def _known(kind: str, options: dict[str, Any]) -> None:
     if kind not in KINDS:
         raise UserError(f"unknown kind of answer {kind!r}: use one of {', '.join(KINDS)}")
-    known = list(inspect.signature(_PLAIN[kind]).parameters)[2:] if kind != "math" else []
-    for option in options:
+    parameters = list(inspect.signature(_PLAIN[kind]).parameters.values())[2:] if kind != "math" else []
+    known = {parameter.name: isinstance(parameter.default, bool) for parameter in parameters}
+    for option, value in options.items():
         if option not in known:
             raise UserError(f"unknown option {option!r} of answers of kind {kind}: use {', '.join(known) or 'none'}")
+        number = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < math.inf
+        if not (isinstance(value, bool) if known[option] else number):
+            meant = "true or false" if known[option] else "a number, 0 or more"
+            raise UserError(f"option {option!r} of answers of kind {kind} must be {meant}, got {value!r}")
 
 
 def _expected(gold: Any) -> str:

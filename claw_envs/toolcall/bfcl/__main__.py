@@ -21,8 +21,9 @@ _WIDTH = 26
 def main() -> int:
     """Run a command; 2 for a user's mistake."""
     parser = argparse.ArgumentParser(prog="python -m claw_envs.toolcall.bfcl")
-    parser.add_argument("command", choices=["install", "gold"])
-    parser.add_argument("categories", nargs="*", metavar="CATEGORY", help="or a set of them; all where none is named")
+    told = "make the environment of the checkers; or play the right answers, and mistakes, through ours"
+    parser.add_argument("command", choices=["install", "gold"], help=told)
+    parser.add_argument("categories", nargs="*", metavar="CATEGORY", help="of gold, or a set of them; all by default")
     parser.add_argument("--ids", action="store_true", help="name the tasks that came out otherwise")
     arguments = parser.parse_intermixed_args()
     try:

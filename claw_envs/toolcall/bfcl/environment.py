@@ -48,6 +48,13 @@ def interpreter() -> Path:
     return _python(place)
 
 
+def installed() -> Path | None:
+    """The Python that `interpreter` gives; None where it has to be made first. One that the user named is not tried."""
+    if named := os.environ.get(_VARIABLE):
+        return Path(named)
+    return _python(directory() / VERSION) if _complete(directory() / VERSION) else None
+
+
 def _python(place: Path) -> Path:
     return place / "bin" / "python"
 

@@ -12,6 +12,7 @@ from typing import Any
 from claw_envs.core.errors import UserError
 from claw_envs.core.rows import Row
 from claw_envs.core.task import Limits, SandboxSpec, Task, VerifierSpec
+from claw_envs.toolcall.answers.check import check_expected
 
 QUESTION_COLUMNS = ("question", "problem", "Problem", "prompt")
 ANSWER_COLUMNS = ("answer", "Answer", "reward_model")
@@ -38,7 +39,7 @@ def tasks_of(rows: Iterable[Row], name: str) -> Iterator[Task]:
         name: of the set; ids begin with it.
 
     Raises:
-        UserError: if a row has no question or no answer.
+        UserError: if a row has no question or no answer, or nothing could be compared with its answer as it says.
     """
     seen: set[tuple[str, str]] = set()
     for number, row in enumerate(rows, 1):
@@ -68,7 +69,7 @@ def _answer(row: Row, where: str) -> Any:
         raise UserError(f"{where}: no answer: it needs one of {_or(ANSWER_COLUMNS)}; it has {sorted(row)}")
     if isinstance(found, str) and "####" in found:
         return found.rpartition("####")[2].strip().replace(",", "").removeprefix("$")
-    return str(found) if isinstance(found, int | float) else found
+    return str(found) if isinstance(found, int | float) and not isinstance(found, bool) else found
 
 
 def _task(row: Row, question: str, answer: Any, name: str, position: int, where: str) -> Task:
@@ -77,7 +78,11 @@ def _task(row: Row, question: str, answer: Any, name: str, position: int, where:
         raise UserError(f"{where}: options must be an object of options of the check, got {options!r}")
     own = next((row[column] for column in _ID_COLUMNS if row.get(column) is not None), f"{position:05d}")
     kept = {column: row[column] for column in _KEPT if row.get(column) is not None}
-    chosen = {option: value for option, value in options.items() if value is not None}
+    kind, chosen = row.get("kind") or "math", {option: value for option, value in options.items() if value is not None}
+    try:
+        check_expected(answer, kind, chosen)
+    except UserError as error:
+        raise UserError(f"{where}: {error}") from error
     return Task(
         id=f"{name}-{re.sub(r'[^A-Za-z0-9._-]+', '-', str(own))}",
         family="toolcall",
@@ -85,7 +90,7 @@ def _task(row: Row, question: str, answer: Any, name: str, position: int, where:
         verifier=VerifierSpec(
             kind="answer",
             timeout=_VERDICT_TIMEOUT,
-            options={"answer": answer, "kind": row.get("kind") or "math", **chosen},
+            options={"answer": answer, "kind": kind, **chosen},
         ),
         limits=_LIMITS,
         sandbox=_SANDBOX,

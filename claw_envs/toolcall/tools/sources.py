@@ -56,6 +56,8 @@ def _sources(tool: Any) -> list[ToolSource]:
             return [FixedTools([tool])]
         if callable(tool):
             return [FixedTools([FunctionTool(tool)])]
+    if isinstance(tool, dict):
+        raise UserError(f"a schema alone does nothing: give SchemaTool(schema, handler) for {tool!r:.200}")
     raise UserError(f"{tool!r:.200} is no tool; a tool is {_KINDS}")
 
 

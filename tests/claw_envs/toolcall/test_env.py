@@ -219,11 +219,22 @@ def test_worked_examples_are_calls_and_answers_that_are_read() -> None:
         ({"few_shot": 1, "form": "openai"}, "openai"),
         ({"few_shot": 1, "tools": [add]}, "python"),
         ({"tools": "python"}, "list"),
+        ({"tools": None}, "list"),
+        ({"tools": add}, "list"),
+        ({"credit": "maybe"}, "credit must be true or false"),
     ],
 )
 def test_impossible_settings_are_named(settings: dict[str, Any], named: str) -> None:
     with pytest.raises(UserError, match=named):
         opened(**settings)
+
+
+@pytest.mark.parametrize("form", ["fenced", "code"])
+def test_a_form_that_cannot_call_a_tool_is_refused(form: Form) -> None:
+    env = opened(form=form, tools=["python", add])
+    with pytest.raises(UserError, match=f"form '{form}' cannot call add: use hermes"):
+        env.reset()
+    env.close()
 
 
 def test_credit_for_trying_tools() -> None:

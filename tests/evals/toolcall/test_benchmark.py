@@ -95,8 +95,8 @@ def test_a_local_file_of_aime_with_many_samples_resumes(tmp_path: Path, capsys: 
 @pytest.mark.parametrize(
     ("benchmark", "settings", "message"),
     [
-        ("aime", {"year": "2023"}, "aime: Invalid enum value '2023'"),
-        ("toolcall", {"form": "xml"}, "toolcall: Invalid enum value 'xml'"),
+        ("aime", {"year": "2023"}, "aime: Invalid enum value '2023' - at `$.year`; there are: 2024, 2025"),
+        ("toolcall", {"form": "xml"}, "toolcall: Invalid enum value 'xml' - at `$.form`; there are: openai, hermes"),
         ("gsm8k", {"timeout": "0"}, "timeout must be above 0 seconds"),
     ],
 )

@@ -15,7 +15,7 @@ class McpServer(msgspec.Struct, frozen=True, kw_only=True):
     'uvx mcp-server-time'
 
     Raises:
-        UserError: if it is not either a command or a URL.
+        UserError: if it is not either a command or a URL, or `tools` is no list.
     """
 
     command: Sequence[str] | None = None
@@ -46,6 +46,8 @@ class McpServer(msgspec.Struct, frozen=True, kw_only=True):
             )
         if self.command is not None and (isinstance(self.command, str) or not self.command):
             raise UserError(f"command must be a list of program and arguments, got {self.command!r}")
+        if isinstance(self.tools, str):
+            raise UserError(f"tools must be a list of the server's names, got {self.tools!r}: write [{self.tools!r}]")
         if self.url is not None and not self.url.startswith(("http://", "https://")):
             raise UserError(f"url must begin with http:// or https://, got {self.url!r}")
 

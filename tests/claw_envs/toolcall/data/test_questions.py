@@ -109,6 +109,13 @@ def test_an_answer_of_zero_is_one() -> None:
     assert next(tasks_of([{"question": "1 - 1?", "answer": 0}], "mine")).verifier.options["answer"] == "0"
 
 
+@pytest.mark.parametrize("options", [{}, {"strict": True}])
+@pytest.mark.parametrize("answer", [True, {"a": [1]}, "text"])
+def test_an_answer_in_json_is_kept_as_it_is(answer: Any, options: dict[str, Any]) -> None:
+    [task] = tasks_of([{"question": "q", "answer": answer, "kind": "json", "options": options}], "mine")
+    assert task.verifier.options == {"answer": answer, "kind": "json", **options}
+
+
 @pytest.mark.parametrize(
     ("row", "message"),
     [
@@ -121,6 +128,14 @@ def test_an_answer_of_zero_is_one() -> None:
         ({"question": "q", "answer": None}, "row 2: no answer"),
         ({"question": "q", "answer": ""}, "row 2: no answer"),
         ({"question": "q", "answer": "7", "options": ["case"]}, "row 2: options must be an object"),
+        ({"question": "q", "answer": "7", "kind": "nummeric"}, "row 2: unknown kind of answer 'nummeric': use one of"),
+        ({"question": "q", "answer": "7", "kind": ["set"]}, "row 2: unknown kind"),
+        ({"question": "q", "answer": {"a": 1}}, "row 2: an answer of kind math is text or a number, not dict"),
+        ({"question": "q", "answer": True}, "row 2: an answer of kind math is text or a number, not bool"),
+        ({"question": "q", "answer": "four", "kind": "numeric"}, "row 2: the expected answer 'four' is no number"),
+        ({"question": "q", "answer": "7", "options": {"case": True}}, "row 2: unknown option 'case'"),
+        ({"question": "q", "answer": "7", "options": {"kind": "set"}}, "row 2: unknown option 'kind'"),
+        ({"question": "q", "answer": 7, "kind": "numeric", "options": {"rel_tol": "1%"}}, "row 2: option 'rel_tol' of"),
     ],
 )
 def test_rows_that_are_no_questions(row: dict[str, Any], message: str) -> None:

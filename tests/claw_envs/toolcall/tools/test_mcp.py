@@ -271,6 +271,7 @@ def test_nobody_at_an_address_is_infrastructure() -> None:
         ({"command": ["a"], "url": "http://b"}, "either a command or a url"),
         ({"command": "a b"}, "must be a list"),
         ({"command": []}, "must be a list"),
+        ({"command": ["a"], "tools": "price"}, r"write \['price'\]"),
         ({"url": "b.example"}, "must begin with http"),
     ],
 )

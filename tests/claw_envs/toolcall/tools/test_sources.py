@@ -76,6 +76,7 @@ def test_the_interpreter_and_servers_are_opened_but_not_started() -> None:
         ("pyhton", "there is no tool 'pyhton'; a tool is \"python\", "),
         (7, "7 is no tool; a tool is "),
         (int, "is no tool"),
+        ({"type": "function", "function": {"name": "now"}}, r"give SchemaTool\(schema, handler\)"),
         ("no_such_module:f", "there is no module no_such_module"),
         ("math:no_such_function", "math has no no_such_function"),
         (f"{HERE}:TEXT", "is a text, no tool"),
