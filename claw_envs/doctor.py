@@ -81,7 +81,7 @@ def _tool_calls() -> Iterator[Check]:
     yield _package("Tool calls", "jsonschema", extra="toolcall")
     yield _package("Tool calls", "mcp", extra="mcp")
     bfcl = installed()
-    yield Check("Tool calls", "bfcl-eval", bfcl and str(bfcl), "python -m claw_envs.toolcall.bfcl install")
+    yield Check("Tool calls", "bfcl-eval", str(bfcl) if bfcl else None, "python -m claw_envs.toolcall.bfcl install")
 
 
 def _engines() -> Iterator[Check]:

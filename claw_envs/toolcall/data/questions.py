@@ -66,7 +66,7 @@ def _answer(row: Row, where: str) -> Any:
     if isinstance(found, dict) and "ground_truth" in found:
         found = found["ground_truth"]
     if found is None or found == "":
-        raise UserError(f"{where}: no answer: it needs one of {_or(ANSWER_COLUMNS)}; it has {sorted(row)}")
+        raise UserError(f"{where}: no answer: it needs one of {_or(ANSWER_COLUMNS)}, not empty; it has {sorted(row)}")
     if isinstance(found, str) and "####" in found:
         return found.rpartition("####")[2].strip().replace(",", "").removeprefix("$")
     return str(found) if isinstance(found, int | float) and not isinstance(found, bool) else found

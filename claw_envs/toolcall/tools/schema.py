@@ -29,6 +29,8 @@ def function_schema(name: str, description: str, parameters: dict[str, Any]) -> 
 def read_schema(schema: Any) -> dict[str, Any]:
     """An OpenAI function schema from one, or from its inner part: `{"name", "description", "parameters"}`.
 
+    The parameters may also be called `inputSchema` or `input_schema`, as MCP and Anthropic do.
+
     Raises:
         UserError: if it is neither.
     """
@@ -37,7 +39,8 @@ def read_schema(schema: Any) -> dict[str, Any]:
         raise UserError(
             f'a tool\'s schema is {{"name": ..., "description": ..., "parameters": ...}}, got {schema!r:.200}'
         )
-    parameters = inner.get("parameters") or {"type": "object", "properties": {}}
+    given = [inner[key] for key in ("parameters", "inputSchema", "input_schema") if inner.get(key)]
+    parameters = given[0] if given else {"type": "object", "properties": {}}
     if not isinstance(parameters, dict) or parameters.get("type", "object") != "object":
         raise UserError(
             f'{inner["name"]}: `parameters` must be a JSON schema of "type": "object", got {parameters!r:.200}'

@@ -180,3 +180,12 @@ def test_a_tool_can_be_copied_as_gymnasium_copies_what_an_environment_is_made_wi
     tool = copy.deepcopy(SchemaTool(BARE, lambda arguments: arguments["city"]))
     assert asyncio.run(tool.call({"city": "Rome"}, timeout=PATIENT)).text == "Rome"
     assert tool.check({}) == f"the argument `city` is missing. {TAKES}"
+
+
+@pytest.mark.parametrize("key", ["parameters", "inputSchema", "input_schema"])
+def test_the_parameters_go_by_the_names_that_are_in_use(key: str) -> None:
+    parameters = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
+    tool = SchemaTool({"name": "weather", key: parameters}, lambda arguments: "sunny")
+    assert tool.schema["function"]["parameters"]["required"] == ["city"]
+    assert tool.check({"city": "Oslo"}) is None
+    assert "missing" in str(tool.check({}))
