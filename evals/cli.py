@@ -6,12 +6,11 @@ import sys
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Literal, get_args, get_origin, get_type_hints
-
-import msgspec
+from typing import Any
 
 from claw_envs.core.endpoints import is_endpoint
 from claw_envs.core.errors import UserError
+from claw_envs.core.settings import read_settings
 from evals.benchmark import Options
 from evals.models import open_policy
 from evals.results import EpisodeResult
@@ -75,23 +74,12 @@ def read_options(benchmark: str, settings: Mapping[str, str | int | float | None
         raise UserError(
             f"{benchmark} has no setting {', '.join(unknown)}; there are: {', '.join(kind.__struct_fields__)}"
         )
-    try:
-        options: Options = msgspec.convert(given, kind, strict=False)
-    except msgspec.ValidationError as error:
-        raise UserError(f"{benchmark}: {error}{_choices(kind, str(error))}") from error
+    options: Options = read_settings(given, kind, said=benchmark, strict=False)
     if options.samples < 1 or (options.limit is not None and options.limit < 1):
         raise UserError("samples and limit must be at least 1")
     if options.timeout <= 0:
         raise UserError("timeout must be above 0 seconds")
     return options
-
-
-def _choices(kind: type, complaint: str) -> str:
-    """What may be chosen for the setting that msgspec complains about, where it has names to choose from."""
-    setting = complaint.rpartition("$.")[2].rstrip("`")
-    hint = get_type_hints(kind).get(setting)
-    names = [name for part in (hint, *get_args(hint)) if get_origin(part) is Literal for name in get_args(part)]
-    return f"; there are: {', '.join(map(str, names))}" if names else ""
 
 
 async def _run(benchmark: str, model: str, out: Path, tasks: str | None, parallel: int, options: Options) -> Summary:

@@ -7,6 +7,7 @@ from typing import Any, Literal
 import msgspec
 
 from claw_envs.core.errors import UserError
+from claw_envs.core.settings import read_settings
 
 Signal = Literal["binary", "opd", "combined", "step_index", "grpo", "rloo", "reinforce_baseline"]
 GROUPED = ("step_index", "grpo", "rloo", "reinforce_baseline")
@@ -169,10 +170,7 @@ def load_config(family: str | None, file: Path | None, overrides: dict[str, str]
             if not isinstance(table, dict):
                 raise UserError(f"--set {key}: {name} is not a table")
         table[last] = _value(text)
-    try:
-        config = msgspec.convert(data, Config)
-    except msgspec.ValidationError as error:
-        raise UserError(f"{file or 'settings'}: {error}") from None
+    config = read_settings(data, Config, said=str(file or "settings"))
     _check(config)
     return config
 
