@@ -92,17 +92,20 @@ async def _run(benchmark: str, model: str, out: Path, tasks: str | None, paralle
         print(f"[{done}] {result.task_id}/{result.sample_index} {result.status} {figure}", file=sys.stderr, flush=True)
 
     opened = _named(BENCHMARKS[benchmark][1])(tasks, options, local=not is_endpoint(model))
-    async with opened as ready, open_policy(model, parallel=parallel, timeout=options.timeout) as policy:
-        return await run_benchmark(
-            ready,
-            policy,
-            out=out,
-            parallel=parallel,
-            samples=options.samples,
-            seed=options.seed,
-            model=model,
-            on_result=show,
-        )
+    async with opened as ready:
+        count = len(ready.tasks)
+        print(f"{count * options.samples} episodes of {count} tasks with {model}", file=sys.stderr, flush=True)
+        async with open_policy(model, parallel=parallel, timeout=options.timeout) as policy:
+            return await run_benchmark(
+                ready,
+                policy,
+                out=out,
+                parallel=parallel,
+                samples=options.samples,
+                seed=options.seed,
+                model=model,
+                on_result=show,
+            )
 
 
 def _named(dotted: str) -> Any:

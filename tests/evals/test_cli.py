@@ -38,6 +38,7 @@ def test_a_benchmark_prints_a_table_writes_json_and_resumes(tmp_path: Path, caps
     assert "perplexity" not in first.metrics  # an endpoint gives no ids
     assert f"personal · {model}" in shown.out
     assert "episodes     8 (8 COMPLETED)" in shown.out
+    assert shown.err.startswith(f"8 episodes of 4 tasks with {model}\n")
     assert shown.err.count("COMPLETED score") == 8
     assert len(ResultFile(tmp_path / "episodes.jsonl").results) == 8
     assert msgspec.json.decode((tmp_path / "summary.json").read_bytes(), type=Summary).resumed == 8
