@@ -19,6 +19,14 @@ ACTIONS = {
         "```bash\nsubmit\n```",
         "```bash\nthis step resets\n```",
     ],
+    "toolcall": [
+        "```python\nkept = 'naïve 🙂\\t'\nprint(kept)\nkept * 2\n```",
+        "  ",
+        "<tool_call>{broken 中文</tool_call>",
+        '<tool_call>{"name": "python", "arguments": {"code": "1 / 0"}}</tool_call>',
+        "The answer is \\boxed{17}.",
+        "this step resets",
+    ],
     "chat": ["It's 12 🙂", "## Answer\n1. **naïve**\n2. 中文\n#### 12", "12, easy one", ""],
 }
 IDS = [row.id for row in claw_envs.FAMILIES]
