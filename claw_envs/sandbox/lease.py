@@ -23,7 +23,7 @@ class Lease:
             UserError: if there is no such backend.
         """
         check_backend(backend)
-        self._backend, self._pool = backend, pool
+        self.backend, self._pool = backend, pool
         self.sandbox: Sandbox | None = None
 
     async def take(self, spec: SandboxSpec) -> Sandbox:
@@ -41,9 +41,9 @@ class Lease:
                 pass  # it has died: another takes its place
         await self.give_back()
         if self._pool is not None:
-            self.sandbox = await self._pool.lease(spec, self._backend)
+            self.sandbox = await self._pool.lease(spec, self.backend)
         else:
-            sandbox = make_sandbox(spec, self._backend)
+            sandbox = make_sandbox(spec, self.backend)
             await sandbox.start()
             self.sandbox = sandbox
         return self.sandbox

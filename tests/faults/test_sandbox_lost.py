@@ -22,7 +22,7 @@ MakeTasks = Callable[..., str]
 async def kill(env: TerminalEnv) -> None:
     """Kill the whole sandbox from outside, at one stroke."""
     sandbox: Any = env._lease.sandbox
-    if env._backend == "namespace":
+    if env._lease.backend == "namespace":
         os.kill(sandbox._holder.pid, signal.SIGKILL)
     else:
         engine = sandbox._container.engine

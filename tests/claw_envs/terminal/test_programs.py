@@ -255,7 +255,7 @@ def test_programs_do_not_outlive_the_episode(agent: Agent) -> None:
 
 def test_a_sandbox_that_dies_while_a_program_runs_aborts_the_episode(agent: Agent) -> None:
     process = agent.start("cat")
-    sandbox: Any = agent.env._sandbox
+    sandbox: Any = agent.env._lease.sandbox
     sandbox._holder.kill()
     agent.do("view_process", process=process, wait=20)
     assert agent.info["status"] == "ABORTED"
