@@ -176,8 +176,10 @@ def test_a_lost_shell_is_replaced_and_the_output_says_so(in_sandbox: Runner, com
 
 
 def test_killing_every_process_costs_only_the_shell(in_sandbox: Runner) -> None:
-    *_, after = _run(in_sandbox, "kill -9 -1", "true", "echo fine")
-    assert after.output.endswith("fine\n")
+    _, *after = _run(in_sandbox, "kill -9 -1", *["echo fine"] * 4)
+    fine = [result.output.endswith("fine\n") for result in after]
+    assert fine.count(False) <= 1  # on a busy machine the shell's death may only be seen during the next command
+    assert fine[-1]
 
 
 @pytest.mark.parametrize("command", ["exec >&-", "exec 2>&- 1>&- 0<&-", "exec 200>&- 201>&-", "exec > /dev/null 2>&1"])
