@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from claw_envs import wire
 from claw_envs.core.env import Action, text_of
 from claw_envs.terminal.tools import Finish, Malformed, Tool, example, read_tool
-from claw_envs.wire.read import openai_call, tagged_call
+from claw_envs.wire.read import message_calls, tagged_call
 from claw_envs.wire.scan import Span, scan, spoken
 
 SHELL = ("bash", "sh")
@@ -40,13 +40,8 @@ def parse(action: Action | Any) -> list[Call]:
     >>> parse("I look first.\\n```bash\\nls\\n```")
     [Call(tool=Run(command='ls', timeout=None), id=None)]
     """
-    if not isinstance(action, str | dict):
-        return [Call(Malformed("A message is a text, or an object with `content` and `tool_calls`."))]
-    entries = action.get("tool_calls") if isinstance(action, dict) else None
-    if entries:
-        if not isinstance(entries, list):
-            return [Call(Malformed("`tool_calls` must be a list of calls."))]
-        return [_tool_call(openai_call(entry)) for entry in entries]
+    if native := message_calls(action):
+        return [_tool_call(call) for call in native]
     text = spoken(text_of(action))
     spans = scan(text, languages=SHELL)
     tags = [span for span in spans if span.kind == "tag"]

@@ -18,7 +18,7 @@ from typing import Any
 
 from claw_envs.core.env import Action, text_of
 from claw_envs.wire.calls import Call, Form, Malformed, Parsed
-from claw_envs.wire.read import code_call, json_calls, openai_call, tagged_call
+from claw_envs.wire.read import code_call, json_calls, message_calls, tagged_call
 from claw_envs.wire.scan import Span, beside, scan, spoken
 
 PYTHON = ("python", "python3", "py")
@@ -36,17 +36,12 @@ def parse(action: Action | Any, *, code_tool: str | None) -> Parsed:
     >>> parse("I add.\\n```python\\n1 + 1\\n```", code_tool="python")
     Parsed(calls=[Call(name='python', arguments={'code': '1 + 1'}, id=None, typed=True)], text='I add.', form='fenced')
     """
-    if not isinstance(action, str | dict):
-        return Parsed([Malformed("A message is a text, or an object with `content` and `tool_calls`.")], "")
     text = spoken(text_of(action).encode(errors="replace").decode())
     spans = scan(text, languages=PYTHON if code_tool else (), code=code_tool is not None)
     if spans and spans[-1].kind == "thought":
         text = text[: spans.pop().start]
-    entries = action.get("tool_calls") if isinstance(action, dict) else None
-    if isinstance(entries, list) and entries:
-        return Parsed([openai_call(entry) for entry in entries], text.strip(), "openai")
-    if entries:
-        return Parsed([Malformed("`tool_calls` must be a list of calls.")], text.strip(), "openai")
+    if native := message_calls(action):
+        return Parsed(native, text.strip(), "openai" if isinstance(action, dict) else None)
     calls, rest = json_calls(text)
     if calls and isinstance(calls[0], Call):
         return Parsed(calls, rest.strip(), "llama3")

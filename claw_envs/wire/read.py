@@ -16,6 +16,18 @@ _PARAMETER = re.compile(r"\s*<parameter=([^>\s]*)>\r?\n?(.*?)\r?\n?</parameter>\
 _KINDS = {list: "array", str: "str", bool: "bool", int: "int", float: "float", type(None): "null"}
 
 
+def message_calls(message: Any) -> list[Call | Malformed]:
+    """The OpenAI calls of a message; empty where it has none."""
+    if not isinstance(message, str | dict):
+        return [Malformed("A message is a text, or an object with `content` and `tool_calls`.")]
+    entries = message.get("tool_calls") if isinstance(message, dict) else None
+    if not entries:
+        return []
+    if not isinstance(entries, list):
+        return [Malformed("`tool_calls` must be a list of calls.")]
+    return [openai_call(entry) for entry in entries]
+
+
 def openai_call(entry: Any) -> Call | Malformed:
     """An entry of `tool_calls`: `{"id", "type", "function": {"name", "arguments": <JSON text or object>}}`."""
     if not isinstance(entry, dict):
