@@ -17,8 +17,7 @@ from claw_envs.toolcall.answers import Check, check
 from claw_envs.toolcall.prompts import answering_prompt
 from claw_envs.toolcall.results import Result, observation
 from claw_envs.toolcall.tools.base import Tool
-from claw_envs.toolcall.tools.mcp import McpTools
-from claw_envs.toolcall.tools.sources import FixedTools, open_sources
+from claw_envs.toolcall.tools.sources import open_sources
 from claw_envs.toolcall.tools.toolbox import Toolbox
 from claw_envs.wire.calls import Form, Parsed
 
@@ -43,7 +42,7 @@ class AnswerExercise:
         self.system_prompt = ""
         self.code_tool: str | None = None
         self._sources = open_sources(tools)
-        self.uses_sandbox = not all(isinstance(source, FixedTools | McpTools) for source in self._sources)
+        self.uses_sandbox = any(getattr(source, "uses_sandbox", True) for source in self._sources)
         self._form, self._credit = form, credit
 
     async def start(self, task: Task, lease: Lease) -> Observation:

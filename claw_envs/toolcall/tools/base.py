@@ -41,7 +41,10 @@ class Tool(Protocol):
 
 @runtime_checkable
 class ToolSource(Protocol):
-    """What brings the tools of an episode: a sandbox's interpreter, a server, functions. One an environment."""
+    """What brings the tools of an episode: a sandbox's interpreter, a server, functions. One an environment.
+
+    The task's sandbox is taken for it, unless it has an attribute `uses_sandbox` that is False.
+    """
 
     async def start(self, lease: Lease) -> list[Tool]:
         """Begin an episode. May be called again without `close` in between.

@@ -17,6 +17,8 @@ _KINDS = '"python", "module:function", "mcp:URL or command", a Python function, 
 class FixedTools:
     """A `ToolSource` of tools that are the same in every episode."""
 
+    uses_sandbox = False
+
     def __init__(self, tools: Sequence[Tool]) -> None:
         self._tools = list(tools)
 

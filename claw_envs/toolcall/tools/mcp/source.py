@@ -22,6 +22,8 @@ class McpTools:
     between is made anew. A server that is lost during an episode aborts it: its state is gone.
     """
 
+    uses_sandbox = False
+
     def __init__(self, server: McpServer) -> None:
         self._server = server
         self._session: McpSession | None = None
