@@ -83,11 +83,6 @@ def effective_size(strata: Sequence[Stratum]) -> float:
     return 1 / math.fsum(weight**2 / len(stratum.values) for weight, stratum in zip(weights, strata, strict=True))
 
 
-def bootstrap_interval(values: Sequence[float], *, level: float = 0.95, draws: int = 2000, seed: int = 0) -> Interval:
-    """`stratified_interval` of values that all weigh the same, and so of their mean."""
-    return stratified_interval([Stratum(1.0, values)], level=level, draws=draws, seed=seed)
-
-
 def stratified_interval(
     strata: Sequence[Stratum], *, level: float = 0.95, draws: int = 2000, seed: int = 0
 ) -> Interval:

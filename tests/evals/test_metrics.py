@@ -6,7 +6,6 @@ import pytest
 
 from evals.metrics import (
     Stratum,
-    bootstrap_interval,
     effective_size,
     mean,
     pass_at_k,
@@ -36,11 +35,11 @@ def test_wilson_interval(successes: int, n: int, low: float, high: float) -> Non
 
 def test_bootstrap_is_repeatable_and_close_to_the_normal_interval() -> None:
     values = [0.0, 0.25, 0.5, 0.75, 1.0] * 40
-    low, high = bootstrap_interval(values, seed=3)
-    assert (low, high) == bootstrap_interval(values, seed=3)
+    low, high = stratified_interval([Stratum(1.0, values)], seed=3)
+    assert (low, high) == stratified_interval([Stratum(1.0, values)], seed=3)
     half = 1.96 * (0.125 / 200) ** 0.5  # population variance .125, n = 200
     assert (low, high) == pytest.approx((0.5 - half, 0.5 + half), abs=0.005)
-    assert bootstrap_interval([0.5]) == (0.5, 0.5)
+    assert stratified_interval([Stratum(1.0, [0.5])]) == (0.5, 0.5)
 
 
 def test_strata_weigh_what_they_are_said_to() -> None:
@@ -49,7 +48,7 @@ def test_strata_weigh_what_they_are_said_to() -> None:
     low, high = stratified_interval([many, few], seed=3)
     half = 1.96 * ((0.25 / 100) / 16 + (0.046875 / 4) * 9 / 16) ** 0.5  # weights 1/4 and 3/4, population variances
     assert high - low == pytest.approx(2 * half, rel=0.15)
-    assert stratified_interval([Stratum(7.0, many.values)]) == bootstrap_interval(many.values)
+    assert stratified_interval([Stratum(7.0, many.values)]) == stratified_interval([Stratum(1.0, many.values)])
 
 
 def test_the_effective_size_is_that_of_values_that_weigh_the_same() -> None:
@@ -76,7 +75,7 @@ def test_impossible_counts_are_refused() -> None:
     with pytest.raises(ValueError, match="no values"):
         mean([])
     with pytest.raises(ValueError, match="no values"):
-        bootstrap_interval([])
+        stratified_interval([])
     with pytest.raises(ValueError, match="no values"):
         stratified_mean([Stratum(1.0, [1.0]), Stratum(1.0, [])])
     with pytest.raises(ValueError, match="weights sum up to nothing"):
