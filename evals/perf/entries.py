@@ -16,13 +16,16 @@ class Entry(NamedTuple):
     contestant: Contestant
     script: Path
     kind: str
-    crowd: bool = True
-    """Takes part with many episodes at once."""
 
     @property
     def peer(self) -> bool:
         """Runs in the peers' interpreter."""
         return not (self.contestant.ours or self.contestant.baseline)
+
+
+def make_entry(name: str, title: str, script: Path, kind: str, *, ours: bool = False, baseline: bool = False) -> Entry:
+    """The contestant `name`, which `script` puts through as a `kind`."""
+    return Entry(Contestant(name=name, title=title, ours=ours, baseline=baseline), script, kind)
 
 
 def choose(entries: Sequence[Entry], names: Sequence[str]) -> list[Entry]:

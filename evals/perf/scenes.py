@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from evals.perf.measure import STARTS, Samples
+from evals.perf.measure import STARTS, Failed, Samples
 from evals.perf.process import Process
 
 
@@ -31,6 +31,19 @@ async def resets(process: Process, *, times: int, budget: float) -> list[float]:
     while not took or (len(took) < times and sum(took) < budget * 1000):
         took += ms((await process.ask("reset"))["each"])
     return took
+
+
+async def steps(process: Process, command: str, *, times: int, budget: float, characters: int = 0) -> dict[str, Any]:
+    """The answer to steps of one kind, after one that warms up.
+
+    Raises:
+        Failed: if they give less than all but a hundredth of `characters`.
+    """
+    await process.ask("step", command=command, times=1, budget=0.0)
+    answer = await process.ask("step", command=command, times=times, budget=budget)
+    if answer["characters"] < characters * 0.99:
+        raise Failed(f"`{command[:20]}…` gave {answer['characters']} of {characters} characters")
+    return answer
 
 
 async def crowd(process: Process, n: int, command: str, *, times: int, budget: float) -> tuple[Samples, dict[str, Any]]:

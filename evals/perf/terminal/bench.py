@@ -40,7 +40,7 @@ async def run(entries: Sequence[Entry], plan: Plan) -> dict[str, Result]:
     if plan.warm_up:
         await bench.stage("warm-up", partial(scenario.alone, size=scenario.SMALL), repeats=1, keep=False)
     await bench.stage("alone", partial(scenario.alone, size=plan.size), repeats=plan.repeats)
-    among = [entry for entry in entries if entry.crowd]
+    among = [entry for entry in entries if not entry.kind.startswith("pool-")]
     for n in plan.crowds:
         await bench.stage(
             f"{n} at once", partial(scenario.crowd, n=n, size=plan.size), repeats=plan.repeats, among=among

@@ -12,8 +12,8 @@ import tarfile
 from pathlib import Path
 from typing import Any
 
-from evals.perf.entries import Entry
-from evals.perf.measure import Contestant, Failed
+from evals.perf.entries import Entry, make_entry
+from evals.perf.measure import Failed
 from evals.perf.process import Program, docker
 
 INSTALL = "python3 -m venv peers && peers/bin/pip install swe-rex mini-swe-agent"
@@ -25,29 +25,23 @@ RUN apt-get update && apt-get install -y --no-install-recommends python3-venv
 RUN python3 -m venv /opt/swerex && /opt/swerex/bin/pip install --no-cache-dir swe-rex=={version}
 ENV PATH=/opt/swerex/bin:$PATH
 """
-
-
-def _entry(name: str, title: str, script: str, kind: str, *, ours: bool = False, baseline: bool = False) -> Entry:
-    contestant = Contestant(name=name, title=title, ours=ours, baseline=baseline)
-    path = Path(__file__).parent / "contestants" / script
-    return Entry(contestant, path, kind, crowd=not kind.startswith("pool-"))
-
+_SCRIPTS = Path(__file__).parent / "contestants"
 
 ENTRIES = (
-    _entry("pipe", "bash on a pipe", "bare.py", "pipe", baseline=True),
-    _entry("subprocess", "subprocess.run", "bare.py", "subprocess", baseline=True),
-    _entry("namespace", "claw-envs namespace", "claw.py", "namespace", ours=True),
-    _entry("namespace-pool", "claw-envs namespace, pool", "claw.py", "pool-namespace", ours=True),
-    _entry("namespace-env", "claw-envs namespace, environment", "claw.py", "env-namespace", ours=True),
-    _entry("docker", "claw-envs docker", "claw.py", "docker", ours=True),
-    _entry("docker-pool", "claw-envs docker, pool", "claw.py", "pool-docker", ours=True),
-    _entry("docker-env", "claw-envs docker, environment", "claw.py", "env-docker", ours=True),
-    _entry("swerex-local", "SWE-ReX local", "swerex.py", "local"),
-    _entry("swerex-threads", "SWE-ReX local, a thread each", "swerex.py", "local-threads"),
-    _entry("swerex-docker", "SWE-ReX docker", "swerex.py", "docker"),
-    _entry("mini-local", "mini-swe-agent local", "minisweagent.py", "local"),
-    _entry("mini-bubblewrap", "mini-swe-agent bubblewrap", "minisweagent.py", "bubblewrap"),
-    _entry("mini-docker", "mini-swe-agent docker", "minisweagent.py", "docker"),
+    make_entry("pipe", "bash on a pipe", _SCRIPTS / "bare.py", "pipe", baseline=True),
+    make_entry("subprocess", "subprocess.run", _SCRIPTS / "bare.py", "subprocess", baseline=True),
+    make_entry("namespace", "claw-envs namespace", _SCRIPTS / "claw.py", "namespace", ours=True),
+    make_entry("namespace-pool", "claw-envs namespace, pool", _SCRIPTS / "claw.py", "pool-namespace", ours=True),
+    make_entry("namespace-env", "claw-envs namespace, environment", _SCRIPTS / "claw.py", "env-namespace", ours=True),
+    make_entry("docker", "claw-envs docker", _SCRIPTS / "claw.py", "docker", ours=True),
+    make_entry("docker-pool", "claw-envs docker, pool", _SCRIPTS / "claw.py", "pool-docker", ours=True),
+    make_entry("docker-env", "claw-envs docker, environment", _SCRIPTS / "claw.py", "env-docker", ours=True),
+    make_entry("swerex-local", "SWE-ReX local", _SCRIPTS / "swerex.py", "local"),
+    make_entry("swerex-threads", "SWE-ReX local, a thread each", _SCRIPTS / "swerex.py", "local-threads"),
+    make_entry("swerex-docker", "SWE-ReX docker", _SCRIPTS / "swerex.py", "docker"),
+    make_entry("mini-local", "mini-swe-agent local", _SCRIPTS / "minisweagent.py", "local"),
+    make_entry("mini-bubblewrap", "mini-swe-agent bubblewrap", _SCRIPTS / "minisweagent.py", "bubblewrap"),
+    make_entry("mini-docker", "mini-swe-agent docker", _SCRIPTS / "minisweagent.py", "docker"),
 )
 
 

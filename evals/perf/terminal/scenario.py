@@ -7,7 +7,7 @@ the contestant's calls alone; its process, its imports and its first, cold call 
 from typing import NamedTuple
 
 from evals.perf import scenes
-from evals.perf.measure import Failed, Measure, Samples
+from evals.perf.measure import Measure, Samples
 from evals.perf.process import SECRET, Process
 
 _LINE = "0123456789" * 7 + "012345678"
@@ -66,10 +66,7 @@ async def alone(process: Process, size: Size) -> tuple[Samples, dict[str, bool]]
     await process.ask("start", n=1)
     samples["reset"] = await scenes.resets(process, times=size.resets, budget=size.budget)
     for name, command, characters in (("builtin", ":", 0), ("program", "/bin/true", 0), ("big", BIG_COMMAND, BIG)):
-        await process.ask("step", command=command, times=1, budget=size.budget)
-        answer = await process.ask("step", command=command, times=size.steps, budget=size.budget)
-        if answer["characters"] < characters * 0.99:
-            raise Failed(f"`{command[:20]}…` gave {answer['characters']} of {characters} characters")
+        answer = await scenes.steps(process, command, times=size.steps, budget=size.budget, characters=characters)
         samples[name] = scenes.ms(answer["each"])
     await process.ask("start", n=SLEEPERS - 1)
     samples["sleep"] = [(await process.ask("step", command="sleep 0.5", times=1, budget=0.0))["seconds"]]

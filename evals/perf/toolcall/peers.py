@@ -10,33 +10,27 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from evals.perf.entries import Entry
-from evals.perf.measure import Contestant
+from evals.perf.entries import Entry, make_entry
 from evals.perf.process import Program, docker
 from evals.perf.toolcall.scenario import LIMIT
 
 INSTALL = "python3 -m venv peers && peers/bin/pip install gem-llm==0.1.0 verifiers==0.4.0"
 INSTALL_OLD = "python3 -m venv peers-old && peers-old/bin/pip install verifiers==0.3.0 prime-sandboxes==0.2.35"
-
-
-def _entry(name: str, title: str, script: str, kind: str, *, ours: bool = False, baseline: bool = False) -> Entry:
-    contestant = Contestant(name=name, title=title, ours=ours, baseline=baseline)
-    return Entry(contestant, Path(__file__).parent / "contestants" / script, kind)
-
+_SCRIPTS = Path(__file__).parent / "contestants"
 
 ENTRIES = (
-    _entry("exec", "`exec` in this process", "bare.py", "exec", baseline=True),
-    _entry("pipe", "python on a pipe", "bare.py", "pipe", baseline=True),
-    _entry("subprocess", "subprocess.run", "bare.py", "subprocess", baseline=True),
-    _entry("namespace", "claw-envs namespace", "claw.py", "namespace", ours=True),
-    _entry("namespace-env", "claw-envs namespace, environment", "claw.py", "env-namespace", ours=True),
-    _entry("docker", "claw-envs docker", "claw.py", "docker", ours=True),
-    _entry("docker-env", "claw-envs docker, environment", "claw.py", "env-docker", ours=True),
-    _entry("gem", "gem", "gem.py", "none"),
-    _entry("gem-bubblewrap", "gem bubblewrap", "gem.py", "bwrap"),
-    _entry("verifiers", "verifiers subprocess", "verifiers.py", "subprocess"),
-    _entry("verifiers-docker", "verifiers docker", "verifiers.py", "docker"),
-    _entry("verifiers-pythonenv", "verifiers PythonEnv, service played", "pythonenv.py", "local"),
+    make_entry("exec", "`exec` in this process", _SCRIPTS / "bare.py", "exec", baseline=True),
+    make_entry("pipe", "python on a pipe", _SCRIPTS / "bare.py", "pipe", baseline=True),
+    make_entry("subprocess", "subprocess.run", _SCRIPTS / "bare.py", "subprocess", baseline=True),
+    make_entry("namespace", "claw-envs namespace", _SCRIPTS / "claw.py", "namespace", ours=True),
+    make_entry("namespace-env", "claw-envs namespace, environment", _SCRIPTS / "claw.py", "env-namespace", ours=True),
+    make_entry("docker", "claw-envs docker", _SCRIPTS / "claw.py", "docker", ours=True),
+    make_entry("docker-env", "claw-envs docker, environment", _SCRIPTS / "claw.py", "env-docker", ours=True),
+    make_entry("gem", "gem", _SCRIPTS / "gem.py", "none"),
+    make_entry("gem-bubblewrap", "gem bubblewrap", _SCRIPTS / "gem.py", "bwrap"),
+    make_entry("verifiers", "verifiers subprocess", _SCRIPTS / "verifiers.py", "subprocess"),
+    make_entry("verifiers-docker", "verifiers docker", _SCRIPTS / "verifiers.py", "docker"),
+    make_entry("verifiers-pythonenv", "verifiers PythonEnv, service played", _SCRIPTS / "pythonenv.py", "local"),
 )
 
 

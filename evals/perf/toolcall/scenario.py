@@ -115,10 +115,7 @@ async def _traits(process: Process) -> dict[str, bool]:
 
 async def _calls(process: Process, code: str, size: Size, *, says: str = "", characters: int = 0) -> list[float]:
     """Milliseconds of calls of one kind, after one that warms up."""
-    await process.ask("step", command=code, times=1, budget=0.0)
-    answer = await process.ask("step", command=code, times=size.calls, budget=size.budget)
-    if answer["characters"] < characters * 0.99:
-        raise Failed(f"`{code[:20]}…` gave {answer['characters']} of {characters} characters")
+    answer = await scenes.steps(process, code, times=size.calls, budget=size.budget, characters=characters)
     _check(answer, code, says)
     return scenes.ms(answer["each"])
 
