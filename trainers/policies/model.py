@@ -5,12 +5,12 @@ several chips are not covered.
 """
 
 import fcntl
-import os
 import shutil
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from claw_envs.core.cache import cache_directory
 from claw_envs.core.errors import UserError
 
 EMBEDDED = "smollm2"
@@ -94,14 +94,8 @@ def configure_torch(threads: int | None = None) -> None:
         torch.set_num_threads(threads)
 
 
-def cache_directory() -> Path:
-    """Where converted models are kept."""
-    root = os.environ.get("CLAW_CACHE")
-    return (Path(root).expanduser() if root else Path.home() / ".cache" / "claw-envs") / "models"
-
-
 def _embedded() -> Path:
-    target = cache_directory() / _CONVERTED
+    target = cache_directory("models") / _CONVERTED
     if target.is_dir():
         return target
     gguf = _packaged_gguf()

@@ -20,6 +20,7 @@ from pathlib import Path
 
 import msgspec
 
+from claw_envs.core.cache import cache_directory
 from claw_envs.core.errors import UserError
 from claw_envs.sandbox.process.child import start_time
 
@@ -52,7 +53,7 @@ class CachedImage(Config, frozen=True, kw_only=True):
 
 def images_directory() -> Path:
     """Where the cache is; it need not exist."""
-    return Path(os.environ.get("CLAW_CACHE") or "~/.cache/claw-envs").expanduser().absolute() / "images"
+    return cache_directory("images")
 
 
 def full_name(name: str) -> str:

@@ -15,6 +15,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from claw_envs.core.cache import cache_directory
 from claw_envs.core.errors import UserError
 
 VERSION = "2026.3.23"
@@ -27,7 +28,7 @@ _INSTALL_TIMEOUT = 600.0
 
 def directory() -> Path:
     """Where everything of this test is kept; it need not exist."""
-    return Path(os.environ.get("CLAW_CACHE") or "~/.cache/claw-envs").expanduser().absolute() / "bfcl"
+    return cache_directory("bfcl")
 
 
 def interpreter() -> Path:
