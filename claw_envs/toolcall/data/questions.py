@@ -11,8 +11,9 @@ from typing import Any
 
 from claw_envs.core.errors import UserError
 from claw_envs.core.rows import Row
-from claw_envs.core.task import Limits, SandboxSpec, Task, VerifierSpec
+from claw_envs.core.task import Limits, Task, VerifierSpec
 from claw_envs.toolcall.answers.check import check_expected
+from claw_envs.toolcall.interpreter.machine import MACHINE
 
 QUESTION_COLUMNS = ("question", "problem", "Problem", "prompt")
 ANSWER_COLUMNS = ("answer", "Answer", "reward_model")
@@ -20,7 +21,6 @@ ANSWER_COLUMNS = ("answer", "Answer", "reward_model")
 _ID_COLUMNS = ("id", "ID", "unique_id")
 _KEPT = ("subject", "level")
 _LIMITS = Limits(max_steps=8, step_timeout=20.0)
-_SANDBOX = SandboxSpec(workdir="/work", memory_mb=512, pids=64, disk_mb=64)
 _VERDICT_TIMEOUT = 900.0
 """Seconds; a verdict waits its turn behind answers that run over their limits."""
 _DAPO = re.compile(
@@ -93,7 +93,7 @@ def _task(row: Row, question: str, answer: Any, name: str, position: int, where:
             options={"answer": answer, "kind": kind, **chosen},
         ),
         limits=_LIMITS,
-        sandbox=_SANDBOX,
+        sandbox=MACHINE,
         metadata={"set": name, **kept},
     )
 

@@ -9,7 +9,8 @@ from hashlib import sha256
 from itertools import cycle, islice
 
 from claw_envs.core.errors import UserError
-from claw_envs.core.task import Limits, SandboxSpec, Task, VerifierSpec
+from claw_envs.core.task import Limits, Task, VerifierSpec
+from claw_envs.toolcall.interpreter.machine import MACHINE
 from claw_envs.toolcall.procedural.draw import Draw
 from claw_envs.toolcall.procedural.problem import Problem
 from claw_envs.toolcall.procedural.registry import FAMILIES, LEVELS
@@ -18,7 +19,6 @@ SPLITS = {"train": range(0, 8), "dev": range(8, 9), "heldout": range(9, 10)}
 """The tenths of all problems that each split has."""
 
 _LIMITS = Limits(max_steps=8, step_timeout=10.0)
-_SANDBOX = SandboxSpec(workdir="/work", memory_mb=512, pids=64, disk_mb=64)
 _TRIES = 2_000
 
 
@@ -91,6 +91,6 @@ def _task(problem: Problem, family: str, level: int, task_id: str) -> Task:
             kind="answer", options={"answer": problem.answer, "kind": problem.kind, **problem.options}
         ),
         limits=_LIMITS,
-        sandbox=_SANDBOX,
+        sandbox=MACHINE,
         metadata={"generator": family, "level": level, "solution": problem.solution},
     )

@@ -46,6 +46,5 @@ def schema_tools(schemas: Sequence[dict[str, Any]], handler: Callable[[str, dict
     Raises:
         UserError: if a schema is none.
     """
-    return [
-        SchemaTool(schema, functools.partial(handler, read_schema(schema)["function"]["name"])) for schema in schemas
-    ]
+    read = [read_schema(schema) for schema in schemas]
+    return [SchemaTool(schema, functools.partial(handler, schema["function"]["name"])) for schema in read]
