@@ -39,6 +39,13 @@ FAMILIES = (
         "claw_envs.toolcall.data.loader:load",
     ),
     Family(
+        "swe",
+        "an issue and its repository; graded by hidden tests as SWE-bench grades",
+        "claw_envs.swe.env:SweEnv",
+        "claw_envs.swe.env:SweVectorEnv",
+        "claw_envs.swe.loader:load",
+    ),
+    Family(
         "chat",
         "personal chat with a simulated user who never states the preference up front",
         "claw_envs.chat.env:ChatEnv",

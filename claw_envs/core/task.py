@@ -33,6 +33,8 @@ class SandboxSpec(msgspec.Struct, frozen=True, kw_only=True):
     """Host folder with a `Dockerfile`, in place of a ready image: built once, known by its content."""
     rootfs: str | None = None
     """Host directory that holds a root file system, in place of an image."""
+    layers: tuple[str, ...] = ()
+    """Host directories, each a tree from `/`, laid read-only over that root, the last one topmost; namespace only."""
     workdir: str = "/app"
     """Made where it is missing; empty: the image's own, `/` where it has none."""
     files: dict[str, str] = {}
@@ -59,7 +61,8 @@ class VerifierSpec(msgspec.Struct, frozen=True, kw_only=True):
 
     kind: str
     """`harbor` (a test script that writes a reward file), `terminal-bench` (a test script whose log is read), `answer`
-    (a final answer is compared), `bfcl` (calls are compared) or `simulator` (the simulated user decides)."""
+    (a final answer is compared), `bfcl` (calls are compared), `swebench` (a
+    repository's hidden tests) or `simulator` (the simulated user decides)."""
     timeout: float = 60.0
     """Seconds; a verifier that runs over is an infrastructure failure, never the agent's."""
     options: dict[str, Any] = {}
