@@ -92,14 +92,16 @@ def list_tasks(
 
 @tasks.command("validate")
 def validate_tasks(
-    source: Annotated[str | None, typer.Argument(metavar="[PATH]", help="A task, a folder of them, or JSONL.")] = None,
+    source: Annotated[
+        str | None, typer.Argument(metavar="[SET|PATH]", help="Terminal or SWE tasks [default: all built-in ones].")
+    ] = None,
     parallel: Annotated[int, typer.Option(min=1, help="Tasks at a time.")] = 2,
     backend: Annotated[str, typer.Option(metavar="NAME", help="namespace or docker.")] = "namespace",
     network: Annotated[str | None, typer.Option(metavar="none|full", help="Instead of every task's own.")] = None,
     json_file: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the reports there.")] = None,
 ) -> None:
-    """Prove terminal tasks: the solution must score 1, doing nothing must score 0."""
-    from claw_envs.terminal.validate import table, validate_tasks, write_json
+    """Prove tasks: the solution must score 1, doing nothing must score 0. `terminal`, `swe`: the built-in ones."""
+    from claw_envs.soundness import table, validate_tasks, write_json
 
     reports = validate_tasks(source, parallel=parallel, backend=backend, network=network)
     typer.echo(table(reports))
@@ -206,6 +208,15 @@ def evaluate(
 
 
 @app.command()
+def view(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Results of `claw eval`.")],
+    out: Annotated[Path | None, typer.Option(metavar="FILE", help="The page [default: DIR/trajectories.html].")] = None,
+) -> None:
+    """Write the episodes of an evaluation as one HTML page: messages, verdicts, patches."""
+    typer.echo(lookup("evals.view:write_page", extra="train")(folder, out))
+
+
+@app.command()
 def plot(
     runs: Annotated[list[Path], typer.Argument(metavar="RUN...", help="Run directories; several are compared.")],
     out: Annotated[Path, typer.Option(metavar="DIR", help="Where a comparison goes.")] = Path("runs/comparison"),
@@ -295,6 +306,43 @@ def prune_sandboxes() -> None:
 
     for removed in prune():
         typer.echo(f"removed {removed}")
+
+
+swe = typer.Typer(help="Instances of SWE-bench and its kin.", rich_markup_mode=None, no_args_is_help=True)
+app.add_typer(swe, name="swe")
+
+
+@swe.command("prepare")
+def prepare_swe(
+    source: Annotated[
+        str | None, typer.Argument(metavar="[SOURCE]", help="Task set, file of rows, or folder [default: built-in].")
+    ] = None,
+    recipe: Annotated[Path | None, typer.Option(metavar="FILE", help="Recipe of these tasks from now on.")] = None,
+    repository: Annotated[
+        str | None, typer.Option(metavar="PATH|URL", help="Clone that has the base commit, in place of the recipe's.")
+    ] = None,
+    task: Annotated[list[str] | None, typer.Option(metavar="ID", help="Only this task; repeatable.")] = None,
+) -> None:
+    """Make the namespace sandbox's layers of tasks ahead, out of recipes (docs/swe-recipes.md)."""
+    from claw_envs.swe.recipe.ahead import prepare_ahead
+
+    for prepared, spec in prepare_ahead(source, recipe=recipe, repository=repository, only=task or ()):
+        typer.echo(f"{prepared.id:<40} {spec.layers[-1]}")
+
+
+@swe.command("convert")
+def convert_swe(
+    rows: Annotated[Path, typer.Argument(metavar="ROWS", help="File of rows: .jsonl, .json or .parquet.")],
+    out: Annotated[Path, typer.Argument(metavar="OUT", help="JSON lines; a new file.")],
+) -> None:
+    """Turn rows of SWE-bench 4 into rows of SWE-bench 5; needs claw-envs[swe4] in an environment of its own."""
+    from claw_envs.swe.formats.specs4 import convert_file
+
+    done = convert_file(rows, out)
+    for fault in done.faults:
+        typer.echo(f"left out {fault.name}: {fault.reason}", err=True)
+    typer.echo(f"{len(done.rows)} of {len(done.rows) + len(done.faults)} rows in {out}")
+    raise typer.Exit(1 if done.faults else 0)
 
 
 @app.command()

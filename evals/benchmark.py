@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import msgspec
@@ -12,7 +13,7 @@ from claw_envs.core.episode import Episode
 from claw_envs.core.task import Task
 from claw_envs.families import family as lookup
 from evals.results import EpisodeResult, mean_metrics
-from evals.summary import Share
+from evals.summary import Official, Share
 from trainers.policies.base import Policy, Sampling
 
 
@@ -21,14 +22,28 @@ class Scored(NamedTuple):
 
     score: float
     metrics: dict[str, float] = {}
+    ending: str = ""
 
 
 Scorer = Callable[[Episode, Task], Awaitable[Scored]]
 """Scores one episode that was not aborted. May raise InfrastructureError: the episode is aborted and retried."""
 
 
+Finish = Callable[[Path, str, Sequence[EpisodeResult]], Awaitable[Official | None]]
+"""Called with the results' folder, the model's name and all results, once they and the summary are on disk. What it
+returns is added to the summary."""
+
+
 def _as_it_is(policy: Policy) -> Policy:
     return policy
+
+
+def _nothing_more(result: EpisodeResult) -> dict[str, float]:
+    return {}
+
+
+async def _just_end(folder: Path, model: str, results: Sequence[EpisodeResult]) -> None:
+    return None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -44,6 +59,8 @@ class Benchmark:
         wrap: what stands between the runner and the policy that it is given.
         env_kwargs: for the environment's constructor.
         metrics: the summary's further figures; by default the mean of every metric.
+        derive: further metrics of a result that is on disk already, for the summary: what a call may change (prices).
+        finish: what else is done at the end, such as files in other programs' formats.
         labels: by a task's id, what it is grouped by in the summary, such as `{"year": "2024"}`.
         shares: by a task's id, what it weighs; where there are none all weigh the same.
         create: makes an environment in place of the family's own; it must know the tasks by their ids.
@@ -58,6 +75,8 @@ class Benchmark:
     wrap: Callable[[Policy], Policy] = _as_it_is
     env_kwargs: Mapping[str, Any] = field(default_factory=dict)
     metrics: Callable[[Sequence[EpisodeResult]], dict[str, float]] = mean_metrics
+    derive: Callable[[EpisodeResult], dict[str, float]] = _nothing_more
+    finish: Finish = _just_end
     labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     shares: Mapping[str, Share] = field(default_factory=dict)
     create: Callable[[], ClawEnv] | None = None

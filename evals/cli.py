@@ -25,6 +25,7 @@ BENCHMARKS = {
     "math500": ("evals.toolcall.maths:Math500Options", "evals.toolcall.benchmark:open_benchmark"),
     "gsm8k": ("evals.toolcall.maths:Gsm8kOptions", "evals.toolcall.benchmark:open_benchmark"),
     "bfcl": ("evals.toolcall.bfcl:BfclOptions", "evals.toolcall.benchmark:open_benchmark"),
+    "swebench": ("evals.swe.benchmark:SweOptions", "evals.swe.benchmark:open_benchmark"),
     "toolcall": ("evals.toolcall.benchmark:ToolCallOptions", "evals.toolcall.benchmark:open_benchmark"),
 }
 """Name -> its `Options` and its `open_benchmark(tasks, options, *, local)`, an asynchronous context manager."""
@@ -56,7 +57,7 @@ def main_eval(
     folder = out or Path("results") / f"{benchmark}-{_slug(model)}"
     summary = asyncio.run(_run(benchmark, model, folder, tasks, parallel, options))
     print(table(summary))
-    print(f"\nwritten to {folder / SUMMARY}")
+    print(f"\nwritten to {folder / SUMMARY}; `claw view {folder}` makes a page of the episodes")
     return summary
 
 

@@ -20,6 +20,8 @@ class EpisodeResult(msgspec.Struct, kw_only=True):
         seed: the episode's own.
         score: the benchmark's; None for an aborted episode.
         metrics: further figures by name.
+        ending: what became of it, in the benchmark's own words (`wrong fix`); empty where it has none.
+        report: the environment's own, such as the patch and the tests that failed.
         transcript: the conversation as chat messages, the last next state included.
         attempts: how often the episode was begun; above 1 where infrastructure failed.
         wall_s: seconds of the last attempt.
@@ -32,6 +34,8 @@ class EpisodeResult(msgspec.Struct, kw_only=True):
     status: Status
     score: float | None = None
     metrics: dict[str, float] = {}
+    ending: str = ""
+    report: dict[str, Any] = {}
     transcript: list[Message] = []
     attempts: int = 1
     wall_s: float = 0.0
@@ -80,6 +84,26 @@ def write_json(path: Path, value: Any) -> None:
     new.replace(path)
 
 
+def read_results(path: Path) -> dict[tuple[str, int], EpisodeResult]:
+    """The results of an `episodes.jsonl` by their keys, of each episode the last. A line that is not whole is left out.
+
+    Raises:
+        UserError: if there is no such file, or a line before the last is not a result.
+    """
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise UserError(f"{path}: no results there ({error.strerror})") from error
+    results: dict[tuple[str, int], EpisodeResult] = {}
+    for number, line in enumerate(data[: data.rfind(b"\n") + 1].splitlines(), 1):
+        try:
+            result = from_json(line, EpisodeResult)
+        except msgspec.DecodeError as error:
+            raise UserError(f"{path}, line {number}: not a result; choose another folder ({error})") from error
+        results[result.key] = result
+    return results
+
+
 class ResultFile:
     """`episodes.jsonl`: appended as episodes end, read on resuming. A last line that a crash tore is dropped."""
 
@@ -91,16 +115,8 @@ class ResultFile:
         self.path = path
         with open(path, "ab+") as file:
             file.seek(0)
-            data = file.read()
-            whole = data.rfind(b"\n") + 1
-            file.truncate(whole)
-        self.results: dict[tuple[str, int], EpisodeResult] = {}
-        for number, line in enumerate(data[:whole].splitlines(), 1):
-            try:
-                result = from_json(line, EpisodeResult)
-            except msgspec.DecodeError as error:
-                raise UserError(f"{path}, line {number}: not a result; choose another --out ({error})") from error
-            self.results[result.key] = result
+            file.truncate(file.read().rfind(b"\n") + 1)
+        self.results = read_results(path)
 
     def add(self, result: EpisodeResult) -> None:
         """Append one result; a later result of the same episode replaces the earlier."""

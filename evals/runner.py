@@ -71,6 +71,8 @@ async def run_benchmark(
         model: name for the report.
         on_result: told of every new result.
 
+    Then `benchmark.finish` runs; the summary is on disk before, and again after where there is a second opinion.
+
     Raises:
         UserError: if `out` holds results of another benchmark, model, seed or setting.
     """
@@ -95,6 +97,8 @@ async def run_benchmark(
     started = time.monotonic()
     await run_jobs(benchmark, policy, todo, parallel=parallel, retries_aborted=retries_aborted, record=record)
     results = [file.results[job.task.id, job.sample_index] for job in jobs]
+    for result in results:
+        result.metrics |= benchmark.derive(result)
     summary = summarise(
         results,
         benchmark=benchmark.name,
@@ -107,6 +111,9 @@ async def run_benchmark(
     summary.wall_s, summary.resumed = round(time.monotonic() - started, 3), len(jobs) - len(todo)
     summary.settings |= {"samples": samples, "parallel": parallel}
     write_json(out / SUMMARY, summary)
+    summary.official = await benchmark.finish(out, model, results)
+    if summary.official is not None:
+        write_json(out / SUMMARY, summary)
     return summary
 
 
@@ -173,6 +180,8 @@ async def _attempt(benchmark: Benchmark, policy: Policy, env: ClawEnv, job: Job)
         status=Status.ABORTED if scored is None else episode.status,
         score=scored.score if scored else None,
         metrics=scored.metrics if scored else {},
+        ending=scored.ending if scored else "",
+        report=episode.report,
         transcript=transcript(episode),
         wall_s=round(time.monotonic() - started, 3),
         error=error,

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import msgspec
 
+from claw_envs.core.episode import Status
 from evals.metrics import (
     Stratum,
     effective_size,
@@ -51,6 +52,33 @@ class Estimate(msgspec.Struct, kw_only=True):
     tasks: int
 
 
+class Difference(msgspec.Struct, kw_only=True):
+    """An episode of which a benchmark's official program says something else."""
+
+    task_id: str
+    sample_index: int
+    ours: str
+    official: str
+
+
+class Official(msgspec.Struct, kw_only=True):
+    """The verdicts of a benchmark's official program beside ours.
+
+    Attributes:
+        program: what gave them.
+        n: episodes that both judged.
+        resolved: of these, how many the program found solved.
+        agree: of how many both say the same.
+        differences: the others.
+    """
+
+    program: str
+    n: int
+    resolved: int
+    agree: int
+    differences: list[Difference] = []
+
+
 class Figures(msgspec.Struct, kw_only=True):
     """What a set of episodes amounts to.
 
@@ -61,6 +89,7 @@ class Figures(msgspec.Struct, kw_only=True):
         low, high, interval: of `score`; see `Estimate`.
         statuses: episodes by status.
         metrics: further figures by name.
+        endings: episodes by what became of them, where the benchmark says; aborted ones are `aborted`.
         at_k: `avg@k`, the score by its usual name with k the samples of a task, and `pass@k` for k = 1, 2, 4, … and
             all of them, over the tasks with at least k scored samples. Empty unless scores are 0 and 1.
     """
@@ -74,6 +103,7 @@ class Figures(msgspec.Struct, kw_only=True):
     statuses: dict[str, int]
     metrics: dict[str, float]
     at_k: dict[str, Estimate]
+    endings: dict[str, int] = {}
 
 
 class Summary(Figures, kw_only=True):
@@ -83,6 +113,7 @@ class Summary(Figures, kw_only=True):
         groups: figures by what the benchmark groups its tasks by (`year`), and by its values (`2024`).
         wall_s: seconds of the call that wrote the summary.
         resumed: episodes taken over from earlier calls.
+        official: the benchmark's official program's verdicts, where it was run.
         settings: what was run.
     """
 
@@ -91,6 +122,7 @@ class Summary(Figures, kw_only=True):
     groups: dict[str, dict[str, Figures]] = {}
     wall_s: float = 0.0
     resumed: int = 0
+    official: Official | None = None
     settings: dict[str, Any] = {}
 
 
@@ -155,7 +187,16 @@ def figures(results: Sequence[EpisodeResult], shares: Mapping[str, Share]) -> Fi
         statuses=dict(Counter(str(result.status) for result in results)),
         metrics=mean_metrics(results),
         at_k=_at_k(scores, shares, estimate) if estimate and binary else {},
+        endings=_endings(results),
     )
+
+
+def _endings(results: Sequence[EpisodeResult]) -> dict[str, int]:
+    """The most frequent first; nothing where the benchmark gives none."""
+    if not any(result.ending for result in results):
+        return {}
+    named = ("aborted" if result.status is Status.ABORTED else result.ending for result in results)
+    return dict(Counter(named).most_common())
 
 
 def _at_k(scores: Mapping[str, Sequence[float]], shares: Mapping[str, Share], average: Estimate) -> dict[str, Estimate]:

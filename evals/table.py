@@ -3,10 +3,10 @@
 from collections.abc import Sequence
 
 from claw_envs.core.episode import Status
-from evals.summary import Estimate, Figures, Summary
+from evals.summary import Estimate, Figures, Official, Summary
 
-COLUMNS = ("steps", "calls")
-"""Metrics that the rows of the groups show, where the benchmark has them."""
+COLUMNS = {"steps": ".1f", "calls": ".1f", "cost": ".4f"}
+"""Metrics that the rows of the groups show, where the benchmark has them, and how."""
 
 
 def table(summary: Summary) -> str:
@@ -25,6 +25,10 @@ def table(summary: Summary) -> str:
     lines = [f"{summary.benchmark} · {summary.model}", *(f"  {name:<{width}}  {text}" for name, text in rows)]
     for name, groups in summary.groups.items():
         lines += ["", *_aligned(_rows(name, groups, _names(summary)))]
+    if summary.endings:
+        lines += ["", *_aligned([["ending", "episodes"], *([name, str(n)] for name, n in summary.endings.items())])]
+    if summary.official is not None:
+        lines += ["", *_official(summary.official)]
     return "\n".join(lines)
 
 
@@ -42,10 +46,19 @@ def _rows(name: str, groups: dict[str, Figures], figures: Sequence[str]) -> list
     for value, group in groups.items():
         score = "-" if group.score is None else _range(group.score, group)
         passed = [_range(group.at_k[each].value, group.at_k[each]) if each in group.at_k else "-" for each in last]
-        means = [f"{group.metrics[metric]:.1f}" if metric in group.metrics else "-" for metric in metrics]
+        means = [f"{group.metrics[each]:{COLUMNS[each]}}" if each in group.metrics else "-" for each in metrics]
         counts = [str(group.statuses.get(status, 0)) for status in (Status.TRUNCATED, Status.ABORTED)]
         rows.append([value, str(group.tasks), score, *passed, *means, *counts])
     return rows
+
+
+def _official(official: Official) -> list[str]:
+    """What the benchmark's official program says, and where it says something else than we do."""
+    n = official.n
+    lines = [f"  {official.program}: {official.resolved} of {n} solved; {official.agree} of {n} verdicts as ours"]
+    for each in official.differences:
+        lines.append(f"    {each.task_id}/{each.sample_index}: ours {each.ours}, official {each.official}")
+    return lines
 
 
 def _range(value: float, ends: Figures | Estimate) -> str:

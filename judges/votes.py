@@ -72,14 +72,14 @@ class VotingJudge:
         raise NotImplementedError
 
     async def judge(self, turn: Turn, history: Sequence[Turn], task: Task) -> Verdict:
-        """See `judges.base.Judge`. What came before is read from `turn.messages`, as the agent saw it.
+        """See `judges.base.Judge`. What came before is read as `judges.material` says.
 
         Raises:
             UserError: if the endpoint knows neither the key nor the model.
         """
         if turn.observation is None:
             return Verdict(status="abstained")
-        messages = material.prompt(self.kind, turn, task, system=self._prompt)
+        messages = material.prompt(self.kind, turn, task, history=history, system=self._prompt)
         answers = await asyncio.gather(*(self._ask(messages, seed=self._seed + i) for i in range(self._votes)))
         replies = [None if isinstance(answer, InfrastructureError) else answer for answer in answers]
         errors = [str(answer) for answer in answers if isinstance(answer, InfrastructureError)]

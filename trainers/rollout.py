@@ -105,6 +105,8 @@ async def _respond(
         response_ids=completion.response_ids,
         logprobs=completion.logprobs,
         versions=completion.versions,
+        prompt_tokens=completion.prompt_tokens or len(completion.prompt_ids),
+        response_tokens=completion.response_tokens or len(completion.response_ids),
         finish_reason=completion.finish_reason,
         timings={"generate": time.perf_counter() - started},
     )

@@ -93,6 +93,8 @@ class Turn(msgspec.Struct, kw_only=True):
         response_ids: token ids as they were sampled (the end token included where it was sampled).
         logprobs: natural-log probability of each response token when it was sampled.
         versions: policy version that sampled each response token.
+        prompt_tokens, response_tokens: how many there are, as an endpoint counts them where it gives no ids; 0 where
+            nobody tells.
         reward: the environment's own reward for this step.
         timings: seconds by name (`generate`, `step`, `judge`).
     """
@@ -108,6 +110,8 @@ class Turn(msgspec.Struct, kw_only=True):
     response_ids: list[int] = []
     logprobs: list[float] = []
     versions: list[int] = []
+    prompt_tokens: int = 0
+    response_tokens: int = 0
     finish_reason: str = "stop"
     observation: Observation | None = None
     reward: float = 0.0

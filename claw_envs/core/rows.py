@@ -1,4 +1,4 @@
-"""Rows of a data set: from a JSON-lines or parquet file, or from the hub. What a row means is its reader's business."""
+"""Rows of a data set, from a JSON, JSON-lines or parquet file or from the hub; what they mean is the reader's business."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,12 +12,16 @@ Row = dict[str, Any]
 
 
 def read_rows(path: Path) -> Iterator[Row]:
-    """The rows of a file, one at a time: parquet where its name ends so, else JSON lines.
+    """The rows of a file, one at a time: parquet where its name ends so, a list in a `.json` file, else JSON lines.
 
     Raises:
-        UserError: if a line is no JSON object, or what reads parquet is not installed.
+        UserError: if a row is no JSON object, or what reads parquet is not installed.
     """
-    return _parquet(path) if path.suffix == ".parquet" else _json_lines(path)
+    if path.suffix == ".parquet":
+        return _parquet(path)
+    if path.suffix == ".json" and path.read_bytes().lstrip()[:1] == b"[":
+        return _json_list(path)
+    return _json_lines(path)
 
 
 def hub_rows(dataset: str, config: str | None, split: str, *, instead: str) -> Iterator[Row]:
@@ -44,6 +48,13 @@ def hub_rows(dataset: str, config: str | None, split: str, *, instead: str) -> I
         reason = str(error).partition("\n")[0]
         raise UserError(f"the hub does not give {dataset} ({reason}); name a local copy: {instead}") from error
     yield from rows
+
+
+def _json_list(path: Path) -> Iterator[Row]:
+    try:
+        yield from msgspec.json.decode(path.read_bytes(), type=list[Row])
+    except msgspec.DecodeError as error:
+        raise UserError(f"{path}: not a list of JSON objects ({error})") from error
 
 
 def _json_lines(path: Path) -> Iterator[Row]:

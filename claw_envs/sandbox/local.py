@@ -32,8 +32,8 @@ class LocalSandbox:
     """See the module."""
 
     def __init__(self, spec: SandboxSpec) -> None:
-        if spec.image or spec.build or spec.rootfs:
-            raise UserError("the local sandbox runs no image and no rootfs: use the namespace sandbox")
+        if spec.image or spec.build or spec.rootfs or spec.layers:
+            raise UserError("the local sandbox runs no image, no rootfs and no layers: use the namespace sandbox")
         warnings.warn("the local sandbox isolates nothing: commands run as you, on this machine", stacklevel=3)
         self.spec = spec
         self.workdir = spec.workdir or "/"

@@ -21,7 +21,7 @@ class Instance(msgspec.Struct, frozen=True, kw_only=True):
 
     Attributes:
         instance_id: as in `pallets__flask-5014`.
-        base_commit: 40 hex digits; the commit is kept under this name in the sandbox.
+        base_commit: 40 hex digits; the commit is kept under this name in the sandbox. `HEAD` where a set-up makes it.
         problem_statement: the issue's text.
         patch: the gold patch, as git writes it.
         test_patch: what adds the hidden tests; `eval_script` applies it by itself.

@@ -19,7 +19,6 @@ calls, each has its own header, `[1/2 run_command | exit 0 | /app]`, and OpenAI 
 
 import asyncio
 import contextlib
-import time
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
@@ -33,12 +32,12 @@ from claw_envs.core.episode import Observation, Status
 from claw_envs.core.errors import InfrastructureError, UserError
 from claw_envs.core.task import SandboxSpec, Task
 from claw_envs.core.vector import ClawVectorEnv
+from claw_envs.sandbox.acting import carry_out, observation
 from claw_envs.sandbox.lease import Lease
 from claw_envs.sandbox.pool import SandboxPool
 from claw_envs.terminal.actions import parse
 from claw_envs.terminal.machine import Machine
-from claw_envs.terminal.results import Result, not_run, observation
-from claw_envs.terminal.tools import TOOL_SCHEMAS, Finish, Malformed
+from claw_envs.terminal.tools import TOOLSET, Finish
 from claw_envs.terminal.verifier import verify
 
 SYSTEM_PROMPT = """You work in a Linux terminal. Do the task with bash commands.
@@ -56,7 +55,7 @@ submit
 
 
 class TerminalEnv(ClawEnv):
-    """A terminal; see the module for the observation's format and `claw_envs.terminal.actions` for the action's.
+    """A terminal; see the module for the observation's format and `claw_envs.wire.toolset` for the action's.
 
     The observation has `role`, `text` and `exit_code` (of the message's last command; -1 where none ran or it was
     stopped). The reward is 0 until the episode ends by `submit`, `finish` or a limit, then the verifier's number.
@@ -64,7 +63,7 @@ class TerminalEnv(ClawEnv):
 
     family = "terminal"
     system_prompt = SYSTEM_PROMPT
-    tools = TOOL_SCHEMAS
+    tools = TOOLSET.schemas
 
     def __init__(
         self,
@@ -128,21 +127,10 @@ class TerminalEnv(ClawEnv):
     async def _act(self, action: Action) -> Step:
         assert self._machine is not None
         calls = parse(action)
-        deadline = time.monotonic() + self.task.limits.step_timeout
-        results: list[Result] = []
-        submitted = False
-        for call in calls:
-            left = deadline - time.monotonic()
-            if isinstance(call.tool, Malformed):
-                results.append(not_run(call.tool.problem))
-            elif submitted:
-                results.append(not_run("the task was already submitted"))
-            elif left <= 0:
-                results.append(not_run("this message's time was used up; send it again"))
-            else:
-                results.append(await self._machine.do(call.tool, limit=left))
-            submitted = submitted or isinstance(call.tool, Finish)
-        return Step(observation(calls, results, submitted=submitted), Status.COMPLETED if submitted else None)
+        results = await carry_out(calls, self._machine.do, limit=self.task.limits.step_timeout, last=Finish)
+        submitted = any(isinstance(call.tool, Finish) for call in calls)
+        seen = observation(TOOLSET, calls, results, ended=submitted)
+        return Step(seen, Status.COMPLETED if submitted else None)
 
     async def _verify(self) -> Outcome:
         assert self._machine is not None

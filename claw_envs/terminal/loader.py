@@ -4,36 +4,19 @@ Formats may be mixed; each folder's is recognised by its files (`formats`). One 
 """
 
 import os
-import warnings
 from collections import Counter
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import NamedTuple
 
 import msgspec
 
 from claw_envs.core.errors import UserError
+from claw_envs.core.survey import Reader, Survey, good_tasks, read_all
 from claw_envs.core.task import Task
 from claw_envs.core.tasksets import builtin
 from claw_envs.terminal.formats import is_task, read_task, seta
 
 _NONE_THERE = "no task there; a task folder has a task.toml (Harbor) or a task.yaml (Terminal-Bench)"
-
-
-class Fault(NamedTuple):
-    """A task that cannot be loaded."""
-
-    name: str
-    """The task's folder, or the row of the file."""
-    reason: str
-
-
-class Survey(NamedTuple):
-    """Everything that a source holds."""
-
-    tasks: list[Task]
-    faults: list[Fault]
 
 
 def load(source: str | None = None) -> list[Task]:
@@ -48,14 +31,7 @@ def load(source: str | None = None) -> list[Task]:
     Raises:
         UserError: if there is none, or none can be loaded.
     """
-    tasks, faults = survey(source)
-    if not tasks:
-        several = f"{source}: none of its {len(faults)} tasks can be loaded; the first: " if len(faults) > 1 else ""
-        raise UserError(several + faults[0].reason)
-    if faults:
-        listed = "".join(f"\n  {fault.name}: {fault.reason}" for fault in faults)
-        warnings.warn(f"{len(faults)} of {len(tasks) + len(faults)} tasks were left out:{listed}", stacklevel=2)
-    return tasks
+    return good_tasks(survey(source), source)
 
 
 def survey(source: str | None = None) -> Survey:
@@ -107,19 +83,5 @@ def _rows(path: Path) -> Survey:
     return _read([(f"line {row.number}", partial(seta.read, row)) for row in rows])
 
 
-def _read(readers: list[tuple[str, Callable[[], Task]]]) -> Survey:
-    tasks: dict[str, Task] = {}
-    faults: list[Fault] = []
-    for name, read in readers:
-        try:
-            task = read()
-        except (UserError, OSError) as error:
-            faults.append(Fault(name, str(error)))
-            continue
-        if task.id in tasks:
-            faults.append(
-                Fault(name, f"its id {task.id!r} is taken by a task before it; give it a `task_id` of its own")
-            )
-        else:
-            tasks[task.id] = task
-    return Survey(list(tasks.values()), faults)
+def _read(readers: list[Reader]) -> Survey:
+    return read_all(readers, rename="give it a `task_id` of its own")

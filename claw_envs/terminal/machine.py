@@ -3,14 +3,12 @@
 All of it happens as the agent's user inside, so that permissions, links and disk limits are the agent's.
 """
 
+from claw_envs.core.results import Result, not_run
+from claw_envs.sandbox.acting import command_result, write_file
 from claw_envs.sandbox.base import Sandbox, Shell
 from claw_envs.terminal.keys import encode_keys
 from claw_envs.terminal.programs import Programs
-from claw_envs.terminal.results import Result, command_result, not_run
 from claw_envs.terminal.tools import Finish, Press, Run, Start, Stop, Tool, Type, View, Write
-
-# the agent may have removed its working directory, $2
-_WRITE = 'case $1 in /*) ;; *) cd -- "$2" || exit ;; esac; mkdir -p -- "$(dirname -- "$1")" && cat > "$1"'
 
 
 class Machine:
@@ -22,7 +20,7 @@ class Machine:
         self._programs = Programs(sandbox)
         self._cwd = sandbox.workdir
 
-    async def do(self, tool: Tool, *, limit: float) -> Result:
+    async def do(self, tool: Tool, limit: float) -> Result:
         """Carry out one call within `limit` seconds.
 
         Raises:
@@ -55,13 +53,10 @@ class Machine:
     async def _write(self, call: Write, limit: float) -> Result:
         content = call.content.encode()
         try:
-            result = await self.sandbox.exec(
-                ["/bin/sh", "-c", _WRITE, "sh", call.path, self._cwd], timeout=limit, cwd="/", stdin=content
-            )
+            result = await write_file(self.sandbox, call.path, content, cwd=self._cwd, timeout=limit)
         except OSError as error:
             return not_run(f"The file cannot be written: {error}")
-        done = "" if result.exit_code else f"wrote {len(content)} bytes to {call.path}"
-        return command_result(result._replace(output=result.output or done, cwd=self._cwd), timeout=limit)
+        return command_result(result, timeout=limit)
 
     async def close(self) -> None:
         """End the programs; the shell goes with the sandbox's agent."""

@@ -10,9 +10,9 @@ import contextlib
 from typing import TYPE_CHECKING
 
 from claw_envs.core.errors import InfrastructureError
+from claw_envs.core.results import Result, not_run
 from claw_envs.sandbox.base import Sandbox, Terminal
 from claw_envs.sandbox.process.child import first_of
-from claw_envs.terminal.results import Result, not_run
 
 if TYPE_CHECKING:
     from claw_envs.terminal.screen import Picture, Screen

@@ -1,16 +1,12 @@
-"""The tools of the terminal: what each takes, its schema, and a reading of arguments that never raises.
+"""The tools of the terminal: what each takes. How a message calls them: `claw_envs.wire.toolset`."""
 
-A tool is a struct whose fields are its arguments; its docstring and field descriptions are what the agent reads.
-How a message carries calls is the business of `claw_envs.terminal.actions`.
-"""
-
-import json
-from typing import Annotated, Any, NamedTuple
+from typing import Annotated, Any
 
 import msgspec
 from msgspec import Meta
 
 from claw_envs.terminal.keys import encode_keys
+from claw_envs.wire.toolset import Toolset, unsendable
 
 
 class Run(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -76,12 +72,6 @@ class Finish(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """Say that the task is done. The work is checked then."""
 
 
-class Malformed(NamedTuple):
-    """No tool's call: `problem` says what was wrong and what would be right."""
-
-    problem: str
-
-
 Tool = Run | Start | View | Type | Press | Stop | Write | Finish
 
 TOOLS: dict[str, tuple[type[Tool], dict[str, Any]]] = {
@@ -96,38 +86,13 @@ TOOLS: dict[str, tuple[type[Tool], dict[str, Any]]] = {
 }
 """Name -> its struct and an example of its arguments."""
 
-NAMES = {kind: name for name, (kind, _) in TOOLS.items()}
-
-
-def read_tool(name: str, arguments: Any, *, strict: bool = True) -> Tool | Malformed:
-    """The call of tool `name`.
-
-    Args:
-        strict: False where the wire form has no types, so that `"5"` may be a number.
-    """
-    if name not in TOOLS:
-        return Malformed(f"There is no tool {name!r}; the tools are {', '.join(TOOLS)}.")
-    kind = TOOLS[name][0]
-    try:
-        tool = msgspec.convert(arguments, kind, strict=strict)
-    except (msgspec.ValidationError, UnicodeEncodeError, RecursionError) as error:
-        takes = ", ".join(kind.__struct_fields__) or "nothing"
-        return Malformed(f"{name}: {error}. It takes {takes}. Write: {example(name)}")
-    problem = _problem(tool)
-    return Malformed(f"{name}: {problem}") if problem else tool
-
-
-def example(name: str) -> str:
-    """A right call of tool `name`, as a `<tool_call>`."""
-    return f"<tool_call>{json.dumps({'name': name, 'arguments': TOOLS[name][1]})}</tool_call>"
-
 
 def _problem(tool: Tool) -> str | None:
     """What no shell or file system could represent, or no program could mean."""
     values = msgspec.structs.asdict(tool)
     for name, value in values.items():
         texts = value if isinstance(value, list) else [value]
-        if any(isinstance(text, str) and _unsendable(text, zero_byte=not isinstance(tool, Type)) for text in texts):
+        if any(isinstance(text, str) and unsendable(text, zero_byte=not isinstance(tool, Type)) for text in texts):
             return f"`{name}` holds a NUL byte or half a surrogate pair; send plain text."
     for name in ("timeout", "wait"):
         # msgspec's own bound lets 0 pass where the process flushes denormal numbers to zero, as those do that train
@@ -145,17 +110,4 @@ def _problem(tool: Tool) -> str | None:
     return None
 
 
-def _unsendable(text: str, *, zero_byte: bool) -> bool:
-    return (zero_byte and "\0" in text) or any("\ud800" <= character <= "\udfff" for character in text)
-
-
-def _schema(name: str, kind: type[Tool]) -> dict[str, Any]:
-    _, parts = msgspec.json.schema_components((kind,))
-    schema = parts[kind.__name__]
-    parameters = {key: schema[key] for key in ("type", "properties", "required", "additionalProperties")}
-    description = " ".join(schema["description"].split())
-    return {"type": "function", "function": {"name": name, "description": description, "parameters": parameters}}
-
-
-TOOL_SCHEMAS: tuple[dict[str, Any], ...] = tuple(_schema(name, kind) for name, (kind, _) in TOOLS.items())
-"""The tools as OpenAI function schemas."""
+TOOLSET: Toolset[Tool] = Toolset(TOOLS, run="run_command", submit="finish", problem=_problem)

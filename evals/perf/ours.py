@@ -4,38 +4,39 @@ import os
 import subprocess
 
 import gymnasium as gym
+import msgspec
 
 import claw_envs  # noqa: F401  registers the environments
 from claw_envs.core.env import ClawEnv
 from claw_envs.core.task import Limits, SandboxSpec, Task, VerifierSpec
 
 
+def measured(family: str, verifier: VerifierSpec, spec: SandboxSpec) -> Task:
+    """A task of `family` in a sandbox of `spec`, with nothing to do in it.
+
+    Args:
+        verifier: never asked.
+    """
+    return Task(id="perf", family=family, instruction="Measure.", verifier=verifier, sandbox=spec)
+
+
 class Environment:
     """Episodes of an environment through `areset` and `astep`, with parsing, observations and limits.
 
     Args:
-        family: of the task, which names the environment too.
+        task: of every episode; its family names the environment too.
         language: of the blocks of code that its actions are.
-        verifier: of the task; never asked.
         limit: seconds that a step may take.
     """
 
-    def __init__(
-        self, family: str, language: str, verifier: VerifierSpec, *, spec: SandboxSpec, backend: str, limit: float
-    ) -> None:
-        self._id, self._language, self._backend = f"claw/{family}-v0", language, backend
-        self._task = Task(
-            id="perf",
-            family=family,
-            instruction="Measure.",
-            verifier=verifier,
-            limits=Limits(max_steps=1 << 30, step_timeout=limit, episode_timeout=1e9),
-            sandbox=spec,
-        )
+    def __init__(self, task: Task, language: str, *, backend: str, limit: float) -> None:
+        self._language, self._backend = language, backend
+        limits = Limits(max_steps=1 << 30, step_timeout=limit, episode_timeout=1e9)
+        self._task = msgspec.structs.replace(task, limits=limits)
 
     async def start(self) -> ClawEnv:
         """A new environment after its first reset."""
-        env = gym.make(self._id, tasks=[self._task], backend=self._backend).unwrapped
+        env = gym.make(f"claw/{self._task.family}-v0", tasks=[self._task], backend=self._backend).unwrapped
         assert isinstance(env, ClawEnv)
         return await self.reset(env)
 

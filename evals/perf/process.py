@@ -16,6 +16,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from claw_envs.core.cache import cache_directory
 from evals.perf.measure import Failed
 
 SECRET = "secret-of-the-host"
@@ -112,9 +113,10 @@ async def running(program: Program) -> AsyncIterator[tuple[Process, dict[str, st
 
 
 def _environment(home: Path) -> dict[str, str]:
-    """Ours but for the home: what a user's start-up files do is no contestant's fault."""
+    """Ours but for the home: what a user's start-up files do is no contestant's fault. Caches stay where they are."""
     quiet = {"SWE_REX_LOG_STREAM_LEVEL": "ERROR", "MSWEA_SILENT_STARTUP": "1"}
-    return {"DOCKER_CONFIG": str(Path.home() / ".docker"), **os.environ, **quiet, "HOME": str(home)}
+    kept = {"DOCKER_CONFIG": str(Path.home() / ".docker"), "CLAW_CACHE": str(cache_directory("."))}
+    return {**kept, **os.environ, **quiet, "HOME": str(home)}
 
 
 async def _end(child: asyncio.subprocess.Process) -> None:

@@ -41,7 +41,7 @@ class Contestant(Protocol):
     """Something that runs an agent's commands. The methods are all coroutines or all plain functions.
 
     What keeps more than its episodes has a coroutine `close` too. What has no time limit for a step says
-    `limited = False`.
+    `limited = False`. Some benchmarks `call` further methods of an episode.
     """
 
     def start(self) -> Any:
@@ -176,6 +176,28 @@ class Server:
         reset = await asyncio.gather(*(self._timed.call(self._contestant.reset, each) for each in self._episodes))
         self._episodes = [episode for episode, _ in reset]
         return {"each": [took for _, took in reset]}
+
+    async def call(self, *, what: str) -> dict[str, Any]:
+        """Call the contestant's method `what` of every episode; `results` has what it gave, nothing without one."""
+        method = getattr(self._contestant, what, None)
+        called = await asyncio.gather(*(self._timed.call(method, each) for each in self._episodes if method))
+        return {"each": [took for _, took in called], "results": [result for result, _ in called]}
+
+    async def whole(self, *, commands: list[str], last: str) -> dict[str, Any]:
+        """A whole episode in place of each open one: reset, steps, and the method `last`, which `results` is from."""
+
+        async def one(episode: Any) -> tuple[Any, Any]:
+            episode, _ = await self._timed.call(self._contestant.reset, episode)
+            for command in commands:
+                await self._timed.call(self._contestant.step, episode, command)
+            result, _ = await self._timed.call(getattr(self._contestant, last), episode)
+            return episode, result
+
+        begun = time.perf_counter()
+        done = await asyncio.gather(*map(one, self._episodes))
+        seconds = time.perf_counter() - begun
+        self._episodes = [episode for episode, _ in done]
+        return {"seconds": seconds, "results": [result for _, result in done]}
 
     async def stop(self) -> dict[str, Any]:
         """End every episode."""

@@ -12,7 +12,7 @@ from .turns import CHAT, TERMINAL, chat_turn, shell_turn
 
 
 @pytest.mark.parametrize("kind", ["prm", "hint"])
-@pytest.mark.parametrize("family", ["chat", "terminal", "toolcall", "gui"])
+@pytest.mark.parametrize("family", ["chat", "terminal", "toolcall", "swe", "gui"])
 def test_a_judge_that_repeats_its_instructions_has_not_answered(kind: Literal["prm", "hint"], family: str) -> None:
     text = instructions(kind, family)
     for end in range(len(text) + 1):
@@ -21,8 +21,10 @@ def test_a_judge_that_repeats_its_instructions_has_not_answered(kind: Literal["p
 
 
 def test_families_have_their_own_instructions() -> None:
-    assert len({instructions("prm", family) for family in ("chat", "terminal", "toolcall", "generic")}) == 4
-    assert instructions("hint", "swe") == instructions("hint", "generic")
+    families = ("chat", "terminal", "toolcall", "swe", "generic")
+    assert len({instructions("prm", family) for family in families}) == 5
+    assert len({instructions("hint", family) for family in families}) == 5
+    assert instructions("hint", "gui") == instructions("hint", "generic")
 
 
 def test_everything_is_fenced_in_order() -> None:

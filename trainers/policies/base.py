@@ -36,6 +36,9 @@ class Completion(NamedTuple):
     """The response without special tokens."""
     tool_calls: Sequence[dict[str, Any]] = ()
     """OpenAI calls that an endpoint gave beside the text; an embedded model writes its calls into the text."""
+    prompt_tokens: int = 0
+    """As an endpoint counts them, 0 where it doesn't; else there are as many as ids."""
+    response_tokens: int = 0
 
 
 class Policy(Protocol):

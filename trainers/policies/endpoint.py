@@ -52,7 +52,17 @@ class EndpointPolicy:
             seed=sampling.seed,
             tools=tools,
         )
-        return Completion([], [], [], [], reply.finish_reason, reply.text, tuple(reply.tool_calls))
+        return Completion(
+            [],
+            [],
+            [],
+            [],
+            reply.finish_reason,
+            reply.text,
+            tuple(reply.tool_calls),
+            prompt_tokens=reply.prompt_tokens,
+            response_tokens=reply.completion_tokens,
+        )
 
     async def score(self, prompt: Prompt, response_ids: Sequence[int]) -> list[float]:
         """Not possible.

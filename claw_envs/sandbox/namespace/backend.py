@@ -37,6 +37,7 @@ from claw_envs.sandbox.process.tty import TERM, Tty, program
 
 _KILL_ALL = "until kill -9 -1 2>/dev/null; set -- /proc/[1-9]*; [ $# = 1 ]; do :; done"
 """In the holder, which is PID 1: every process of the sandbox but itself, at one stroke, until all have gone."""
+_KEEP_TIMEOUT = 600.0
 _SHELL_DEPTH = 2
 """nsenter, bubblewrap, bash."""
 
@@ -81,8 +82,8 @@ class NamespaceSandbox:
             self._egress = Egress(self.spec.network)
             await self._egress.start(self._holder.pid)
             self._env |= self._egress.env
-        if self._layers.bound:
-            await self._holder.bind(*self._layers.bound, mapped=root.mapped)
+        for bound in self._layers.bound:
+            await self._holder.bind(bound.source, bound.point, mapped=bound.mapped)
         await self._holder.command(self._layers.mount())
         if self.spec.files:
             await self._copy_files()
@@ -95,6 +96,8 @@ class NamespaceSandbox:
             state.path,
             base=root.base or state.base(),
             whole=root.base is not None,
+            mapped=root.mapped,
+            layers=root.layers,
             workdir=root.workdir,
             disk_mb=self.spec.disk_mb,
             agent_owns=self._identity.privileged,
@@ -240,6 +243,28 @@ class NamespaceSandbox:
         await self._check_lives(code)
         check_get(path, code, errors)
         return bytes(content)
+
+    async def keep(self, target: Path) -> None:
+        """Kill all processes and copy what was written since `start` to a new directory, a layer for other sandboxes.
+
+        Owners, links, and marks of what was removed are kept as they are.
+
+        Args:
+            target: on the host; must not exist.
+
+        Raises:
+            InfrastructureError: if it cannot be copied.
+        """
+        self._check()
+        assert self._layers is not None
+        await self._holder.command(_KILL_ALL)
+        await self._close_shells()
+        written, said = f"/proc/{self._holder.pid}/root{self._layers.written}", Capture(4096)
+        command = ["cp", "-a", "--no-target-directory", written, str(target)]
+        code = await communicate(command, env=LAUNCHER_ENV, stdin=b"", timeout=_KEEP_TIMEOUT, stdout=said.feed)
+        if code != 0:
+            reason = said.take()[0].strip() or "timed out"
+            raise InfrastructureError(f"what the sandbox has written cannot be copied to {target}: {reason}")
 
     async def stop_agent(self) -> None:
         """See `Sandbox.stop_agent`. What the agent filled its disk with leaves room for the verifier."""

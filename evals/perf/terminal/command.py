@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +11,7 @@ import typer
 
 from evals.perf import options, plot, report
 from evals.perf.entries import check_interpreter, choose
+from evals.perf.publish import publish
 from evals.perf.terminal import bench, peers, scenario
 from evals.perf.terminal.targets import BOUNDS, targets
 
@@ -54,14 +56,10 @@ def terminal(
         settings=msgspec.to_builtins(plan),
     )
     finished.targets = targets(finished)
-    text = report.page(finished, scenario.ALONE, crowd)
-    report.write(finished, text, out)
-    draw(finished, plan.crowds, out / f"terminal.{picture}")
-    typer.echo(text)
-    typer.echo(f"written to {out}", err=True)
+    publish(finished, scenario.ALONE, crowd, out=out, picture=picture, draw=partial(draw, crowds=plan.crowds))
 
 
-def draw(finished: report.Report, crowds: tuple[int, ...], path: Path) -> None:
+def draw(finished: report.Report, path: Path, *, crowds: tuple[int, ...]) -> None:
     """The picture: what an agent waits for, then the largest crowd."""
     measures = [*scenario.ALONE, *scenario.crowd_measures(max(crowds))]
     measures = [measure for measure in measures if measure.name not in ("start", "program")]

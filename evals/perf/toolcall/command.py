@@ -2,6 +2,7 @@
 
 import asyncio
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -10,6 +11,7 @@ import typer
 
 from evals.perf import options, plot, report
 from evals.perf.entries import check_interpreter, choose
+from evals.perf.publish import publish
 from evals.perf.toolcall import bench, peers, scenario
 from evals.perf.toolcall.targets import DISTANCE, SLOWDOWN, targets
 
@@ -59,14 +61,10 @@ def toolcall(
         settings=msgspec.to_builtins(plan),
     )
     finished.targets = targets(finished, plan.crowd)
-    text = report.page(finished, scenario.ALONE, measures)
-    report.write(finished, text, out)
-    draw(finished, plan.crowd, out / f"toolcall.{picture}")
-    typer.echo(text)
-    typer.echo(f"written to {out}", err=True)
+    publish(finished, scenario.ALONE, measures, out=out, picture=picture, draw=partial(draw, n=plan.crowd))
 
 
-def draw(finished: report.Report, n: int, path: Path) -> None:
+def draw(finished: report.Report, path: Path, *, n: int) -> None:
     """The picture: what an agent waits for, alone and among many."""
     shown = ("start", "reset", "call", "state", "big", f"call_{n}", f"slowdown_{n}", f"memory_{n}")
     title = "What a call of the Python tool costs (logarithmic; dashed: the interpreter's targets)"

@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
-from claw_envs.terminal.actions import Call, parse
-from claw_envs.terminal.tools import Finish, Malformed, Press, Run, Start, Stop, Type, View, Write
+from claw_envs.terminal.actions import parse
+from claw_envs.terminal.tools import Finish, Press, Run, Start, Stop, Type, View, Write
+from claw_envs.wire.calls import Malformed
+from claw_envs.wire.toolset import Call
 
 
 def tool_call(name: str, arguments: Any, call_id: str = "c1") -> dict[str, Any]:

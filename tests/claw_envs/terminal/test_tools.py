@@ -2,13 +2,14 @@
 
 import pytest
 
-from claw_envs.terminal.tools import NAMES, TOOL_SCHEMAS, TOOLS, Malformed, read_tool
+from claw_envs.terminal.tools import TOOLS, TOOLSET
+from claw_envs.wire.calls import Malformed
 
-FUNCTIONS = {schema["function"]["name"]: schema["function"] for schema in TOOL_SCHEMAS}
+FUNCTIONS = {schema["function"]["name"]: schema["function"] for schema in TOOLSET.schemas}
 
 
 def test_schemas_name_the_tools_and_their_arguments() -> None:
-    assert list(FUNCTIONS) == list(TOOLS) == list(NAMES.values())
+    assert list(FUNCTIONS) == list(TOOLS) == list(TOOLSET.names.values())
     assert FUNCTIONS["run_command"]["parameters"]["required"] == ["command"]
     assert FUNCTIONS["send_keys"]["parameters"]["properties"]["keys"]["anyOf"][0] == {"type": "string"}
     assert set(FUNCTIONS["write_file"]["parameters"]["properties"]) == {"path", "content"}
@@ -19,9 +20,9 @@ def test_each_tool_is_described_and_its_example_can_be_read(name: str) -> None:
     assert FUNCTIONS[name]["description"]
     assert "\n" not in FUNCTIONS[name]["description"]
     kind, arguments = TOOLS[name]
-    assert isinstance(read_tool(name, arguments), kind)
+    assert isinstance(TOOLSET.read(name, arguments), kind)
 
 
 def test_types_are_strict_unless_the_form_has_none() -> None:
-    assert isinstance(read_tool("view_process", {"process": "1"}), Malformed)
-    assert read_tool("view_process", {"process": "1"}, strict=False) == read_tool("view_process", {"process": 1})
+    assert isinstance(TOOLSET.read("view_process", {"process": "1"}), Malformed)
+    assert TOOLSET.read("view_process", {"process": "1"}, strict=False) == TOOLSET.read("view_process", {"process": 1})

@@ -12,7 +12,7 @@ from typing import Any
 from claw_envs.core.task import SandboxSpec, VerifierSpec
 from claw_envs.sandbox import Sandbox, Shell, make_sandbox
 from claw_envs.sandbox.pool import SandboxPool
-from evals.perf.ours import Environment, containers
+from evals.perf.ours import Environment, containers, measured
 
 PACKAGES = ["claw-envs", "gymnasium"]
 _OUTPUT_BYTES = 2_000_000
@@ -24,8 +24,8 @@ def make(kind: str, settings: dict[str, Any]) -> Any:
     over, _, backend = kind.rpartition("-")
     spec = SandboxSpec(image=settings["image"] if backend == "docker" else None, output_bytes=_OUTPUT_BYTES)
     if over == "env":
-        verifier = VerifierSpec(kind="harbor")
-        return Environment("terminal", "bash", verifier, spec=spec, backend=backend, limit=_TIMEOUT)
+        task = measured("terminal", VerifierSpec(kind="harbor"), spec)
+        return Environment(task, "bash", backend=backend, limit=_TIMEOUT)
     return {"": Machine, "pool": Pooled}[over](spec, backend)
 
 

@@ -11,7 +11,7 @@ from typing import Any
 from claw_envs.core.task import SandboxSpec, VerifierSpec
 from claw_envs.sandbox import Sandbox, make_sandbox
 from claw_envs.toolcall.interpreter.session import Interpreter
-from evals.perf.ours import Environment, containers
+from evals.perf.ours import Environment, containers, measured
 
 PACKAGES = ["claw-envs", "gymnasium"]
 _OUTPUT_BYTES = 1_000_000
@@ -23,7 +23,8 @@ def make(kind: str, settings: dict[str, Any]) -> Any:
     spec = SandboxSpec(image=settings["image"] if backend == "docker" else None, output_bytes=_OUTPUT_BYTES)
     if over == "env":
         verifier = VerifierSpec(kind="answer", options={"answer": "42", "kind": "exact"})
-        return Environment("toolcall", "python", verifier, spec=spec, backend=backend, limit=settings["limit"])
+        task = measured("toolcall", verifier, spec)
+        return Environment(task, "python", backend=backend, limit=settings["limit"])
     return Session(spec, backend, settings["limit"])
 
 

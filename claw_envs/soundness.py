@@ -1,0 +1,140 @@
+"""`claw tasks validate`: proof that tasks are sound, whatever their family.
+
+A task is sound where its own solution is scored 1 and doing nothing 0. How both are had is the family's business; this
+is what the families share, and the way from a source to its family.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+
+import msgspec
+
+from claw_envs.core.errors import UserError
+from claw_envs.core.task import Task
+from claw_envs.sandbox import check_backend
+from claw_envs.sandbox.docker.engine import connect
+
+_ERROR_WIDTH = 400
+
+
+class Report(msgspec.Struct, frozen=True, kw_only=True):
+    """How one task fared.
+
+    Attributes:
+        format: the task's format; empty where it could not be loaded.
+        backend: of the sandboxes.
+        oracle: score of the task's own solution; None where it could not be had.
+        noop: score of doing nothing; None where it could not be had.
+        seconds: wall time of the two together.
+        error: what went wrong, with the log's tail.
+    """
+
+    task_id: str
+    format: str = ""
+    backend: str = ""
+    oracle: float | None = None
+    noop: float | None = None
+    seconds: float = 0.0
+    error: str | None = None
+
+    @property
+    def ok(self) -> bool:
+        """Whether the task is sound."""
+        return self.error is None and self.oracle == 1.0 and self.noop == 0.0
+
+
+def validate_tasks(
+    source: str | None = None,
+    *,
+    parallel: int = 2,
+    backend: str = "namespace",
+    network: str | None = None,
+) -> list[Report]:
+    """Prove the tasks of any source; those that cannot be loaded come last in their family, with the reason.
+
+    Args:
+        source: of terminal or SWE tasks, as their loaders take it; `terminal` or `swe` for the built-in tasks of one
+            family, None for those of both.
+        parallel: tasks in work at a time.
+        backend: name of the sandbox backend.
+        network: `none` or `full`, instead of every task's own.
+
+    Raises:
+        UserError: if there is no task at all, `parallel` is below 1, there is no such network or backend, or
+            no container engine where one is needed.
+    """
+    from claw_envs.swe import validate as swe
+    from claw_envs.terminal import validate as terminal
+
+    families = {"terminal": terminal.validate_tasks, "swe": swe.validate_tasks}
+    if source is None or source in families:
+        chosen, source = [families[name] for name in families if source in (None, name)], None
+    else:
+        chosen = [families["swe" if swe.recognises(source) else "terminal"]]
+    reports: list[Report] = []
+    for validate in chosen:
+        reports += validate(source, parallel=parallel, backend=backend, network=network)
+    return reports
+
+
+async def prove(
+    tasks: Sequence[Task], check: Callable[[Task], Awaitable[Report]], backend: str, *, parallel: int
+) -> list[Report]:
+    """`check` every task; one report a task, in order.
+
+    Raises:
+        UserError: if `parallel` is below 1, there is no such backend, or no container engine where one is needed.
+    """
+    if parallel < 1:
+        raise UserError(f"parallel must be at least 1, got {parallel}")
+    check_backend(backend)  # what is wrong with all of them is said once
+    if backend == "docker":
+        await asyncio.to_thread(connect)
+    slots = asyncio.Semaphore(parallel)
+
+    async def one(task: Task) -> Report:
+        async with slots:
+            return await check(task)
+
+    return list(await asyncio.gather(*(one(task) for task in tasks)))
+
+
+def on_network(tasks: Sequence[Task], network: str | None) -> list[Task]:
+    """The tasks on another network than their own; None leaves them that.
+
+    Raises:
+        UserError: if it is neither `none` nor `full`.
+    """
+    if network not in (None, "none", "full"):
+        raise UserError(f"network must be none or full, got {network!r}")
+
+    def moved(task: Task) -> Task:
+        assert task.sandbox is not None
+        return msgspec.structs.replace(task, sandbox=msgspec.structs.replace(task.sandbox, network=network))
+
+    return list(tasks) if network is None else [moved(task) for task in tasks]
+
+
+def table(reports: Sequence[Report]) -> str:
+    """The reports as text, a line each with the head of its error, and how many tasks are sound."""
+    rows = [f"{'task':<28} {'format':<14} {'backend':<9} {'solution':>8} {'nothing':>8} {'seconds':>8}"]
+    for report in reports:
+        solution, nothing = ("-" if score is None else f"{score:g}" for score in (report.oracle, report.noop))
+        place = f"{report.task_id:<28} {report.format or '-':<14} {report.backend:<9}"
+        error = " ".join((report.error or "ok").split())[:_ERROR_WIDTH]
+        rows.append(f"{place} {solution:>8} {nothing:>8} {report.seconds:>8.1f}  {error}")
+    return "\n".join([*rows, f"{sum(report.ok for report in reports)} of {len(reports)} tasks are sound"])
+
+
+def write_json(reports: Sequence[Report], path: Path) -> None:
+    """Write the reports to `path`, as a list of objects.
+
+    Raises:
+        UserError: if the file cannot be written.
+    """
+    rows = [msgspec.structs.asdict(report) | {"ok": report.ok} for report in reports]
+    try:
+        path.write_bytes(msgspec.json.format(msgspec.json.encode(rows)))
+    except OSError as error:
+        raise UserError(f"{path}: cannot be written: {error}") from error

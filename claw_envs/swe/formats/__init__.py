@@ -1,0 +1,11 @@
+"""Public formats of instances: one module a format, each with `read`, which turns a row or a folder into a `Task`.
+
+| module | what it reads |
+| --- | --- |
+| `task_repo` | a folder of a SWE-bench 5 task repo, as the built-in tasks are |
+| `rows` | a row of SWE-bench 5: SWE-bench, Lite, Verified, Multilingual |
+| `swe_gym` | a row of SWE-Gym, whose test commands SWE-bench's own code never held |
+| `swe_smith` | a row of SWE-smith, whose patch makes the bug |
+| `r2e_gym` | a row of R2E-Gym, whose tests lie in the image |
+| `specs4` | turns rows of SWE-bench 4 into rows of SWE-bench 5; in no other way part of loading |
+"""

@@ -1,0 +1,102 @@
+"""The cache of layers: `$CLAW_CACHE/recipes/<key>`, each a tree from `/` for `SandboxSpec.layers`.
+
+A layer is known by all that it is made from. It is made beside its place and renamed, under a lock that a dying process
+lets go of, so that what was killed in the middle never counts and two that want the same make it once. Owners on disk
+are those of sandboxes of whoever made it, so users do not share a cache.
+
+Not covered: a limit of its size; the folder may be removed while nothing runs.
+"""
+
+import asyncio
+import contextlib
+import fcntl
+import hashlib
+import os
+import shutil
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from claw_envs.core.cache import cache_directory
+from claw_envs.core.errors import InfrastructureError
+from claw_envs.sandbox.namespace.host import identity
+
+_DIGITS = 32
+_LONGEST_WAIT = 3600.0
+"""Seconds that somebody else may take for the same layer."""
+
+
+def layers_directory() -> Path:
+    """Where the cache is; it need not exist."""
+    return cache_directory("recipes")
+
+
+def key_of(kind: str, *parts: Any) -> str:
+    """The name of a layer that is made from `parts`, which JSON can hold."""
+    made_from = msgspec.json.encode([*parts, identity().agent])
+    return f"{kind}-{hashlib.sha256(made_from).hexdigest()[:_DIGITS]}"
+
+
+async def layer(key: str, make: Callable[[Path], Awaitable[None]]) -> Path:
+    """The layer of that key, made where the cache has none.
+
+    Args:
+        make: is given a path that does not exist, and makes the layer there.
+
+    Raises:
+        InfrastructureError: if somebody else is making it and does not come to an end.
+    """
+    place = layers_directory() / key
+    if place.is_dir():
+        return place
+    place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    async with _locked(place.with_name(f"{key}.lock")):
+        if not place.is_dir():
+            building = place.with_name(f"{key}.building")
+            await asyncio.to_thread(_remove, building)
+            try:
+                await make(building)
+                building.rename(place)
+            finally:
+                await asyncio.to_thread(_remove, building)
+    return place
+
+
+def _remove(path: Path) -> None:
+    shutil.rmtree(path, ignore_errors=True)
+
+
+@contextlib.asynccontextmanager
+async def _locked(path: Path) -> AsyncIterator[None]:
+    file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            await _wait_for(file, path)
+        yield
+        fcntl.flock(file, fcntl.LOCK_UN)
+    finally:
+        os.close(file)
+
+
+async def _wait_for(file: int, path: Path) -> None:
+    """Lock `file` in a thread of its own: those of the loop would all be taken by many that wait for one layer."""
+    loop = asyncio.get_running_loop()
+    locked: asyncio.Future[None] = loop.create_future()
+    same = os.dup(file)  # outlives a caller that is cancelled
+
+    def wait() -> None:
+        fcntl.flock(same, fcntl.LOCK_EX)
+        os.close(same)
+        with contextlib.suppress(RuntimeError):  # the loop has ended meanwhile
+            loop.call_soon_threadsafe(lambda: locked.cancelled() or locked.set_result(None))
+
+    threading.Thread(target=wait, name="claw-envs-lock", daemon=True).start()
+    try:
+        await asyncio.wait_for(locked, _LONGEST_WAIT)
+    except TimeoutError:
+        raise InfrastructureError(f"another process makes the same layer and does not end: {path}") from None

@@ -1,0 +1,129 @@
+"""`trajectories.html`: every episode of a run on one page that needs no network.
+
+Agents and what they ran wrote most of what is shown, so nothing of it is ever markup: it travels as JSON in a script
+element of a type that browsers don't run, without any `<`, and the page's code puts it into text nodes only. A content
+security policy allows that code and style by their hashes, and nothing else.
+"""
+
+import base64
+import hashlib
+import html
+import json
+from collections.abc import Iterable
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from claw_envs.core.episode import Message
+from claw_envs.core.errors import UserError
+from evals.results import EpisodeResult, read_results
+from evals.runner import EPISODES, SUMMARY
+from evals.summary import Summary
+from evals.table import table
+
+PAGE = "trajectories.html"
+LONGEST = 20_000
+"""Characters of one text that are shown; longer ones keep head and tail."""
+
+
+def write_page(folder: Path, out: Path | None = None) -> Path:
+    """Write the page of the results in `folder`.
+
+    Args:
+        folder: of a `claw eval`; it may still be running.
+        out: where the page goes; None is `trajectories.html` in the folder.
+
+    Returns:
+        The page's path.
+
+    Raises:
+        UserError: if the folder holds no results.
+    """
+    results = read_results(folder / EPISODES)
+    summary = _summary(folder / SUMMARY)
+    path = out or folder / PAGE
+    new = path.with_name(path.name + ".new")
+    new.write_text(page(results.values(), summary, name=folder.resolve().name), encoding="utf-8")
+    new.replace(path)
+    return path
+
+
+def page(results: Iterable[EpisodeResult], summary: Summary | None, *, name: str) -> str:
+    """The page as text.
+
+    Args:
+        summary: shown above the episodes, where there is one.
+        name: title of a page without summary.
+    """
+    title = f"{summary.benchmark} · {summary.model}" if summary else name
+    ordered = sorted(results, key=lambda result: result.key)
+    data = {"title": title, "table": table(summary) if summary else "", "episodes": [_shown(each) for each in ordered]}
+    style, code = _part("style.css"), _part("page.js")
+    allowed = f"style-src {_hash(style)}; script-src {_hash(code)}"
+    policy = f"default-src 'none'; {allowed}; base-uri 'none'; form-action 'none'"
+    return (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8">'
+        f'<meta http-equiv="Content-Security-Policy" content="{html.escape(policy)}">'
+        '<meta name="viewport" content="width=device-width">'
+        f"<title>{html.escape(title)}</title><style>{style}</style></head><body>"
+        "<noscript>This page shows its episodes by code of its own: allow scripts for it.</noscript>"
+        f'<script type="application/json" id="data">{_json(data)}</script><script>{code}</script></body></html>\n'
+    )
+
+
+def _shown(result: EpisodeResult) -> dict[str, Any]:
+    return {
+        "task": result.task_id,
+        "sample": result.sample_index,
+        "status": str(result.status),
+        "score": result.score,
+        "ending": result.ending,
+        "error": result.error,
+        "seconds": result.wall_s,
+        "attempts": result.attempts,
+        "metrics": result.metrics,
+        "messages": [_message(message) for message in result.transcript],
+        "report": {name: _clipped(value) for name, value in result.report.items()},
+    }
+
+
+def _message(message: Message) -> dict[str, str]:
+    """Who speaks, and what: text, then the calls as JSON."""
+    content = message.get("content") or ""
+    if isinstance(content, list):
+        content = "\n".join(str(part.get("text", f"[{part.get('type')}]")) for part in content)
+    calls = [call.get("function", call) for call in message.get("tool_calls") or []]
+    texts = [str(content), *(json.dumps(call, ensure_ascii=False, indent=1) for call in calls)]
+    return {"role": str(message.get("role")), "text": _clipped("\n".join(text for text in texts if text))}
+
+
+def _clipped(value: Any) -> Any:
+    """A text that is too long without its middle; everything else as it is."""
+    if not isinstance(value, str) or len(value) <= LONGEST:
+        return value
+    head = LONGEST * 3 // 10
+    return f"{value[:head]}\n[{len(value) - LONGEST} characters left out]\n{value[head - LONGEST :]}"
+
+
+def _json(data: Any) -> str:
+    """JSON that cannot end its script element; halves of surrogate pairs, which no file can hold, are escaped too."""
+    return json.dumps(data, default=str).replace("<", "\\u003c")
+
+
+def _summary(path: Path) -> Summary | None:
+    if not path.exists():
+        return None
+    try:
+        return msgspec.json.decode(path.read_bytes(), type=Summary)
+    except msgspec.DecodeError as error:
+        raise UserError(f"{path}: not a summary ({error})") from error
+
+
+def _part(name: str) -> str:
+    return (resources.files("evals.view") / name).read_text(encoding="utf-8")
+
+
+def _hash(text: str) -> str:
+    return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
