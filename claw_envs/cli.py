@@ -345,6 +345,28 @@ def convert_swe(
     raise typer.Exit(1 if done.faults else 0)
 
 
+@swe.command("parity")
+def parity_swe(
+    source: Annotated[str | None, typer.Argument(metavar="[SET|PATH]", help="Tasks [default: built-in].")] = None,
+    task: Annotated[list[str] | None, typer.Option(metavar="ID", help="Only this task; repeatable.")] = None,
+    mutation: Annotated[list[str] | None, typer.Option(metavar="NAME", help="Only this patch; repeatable.")] = None,
+    backend: Annotated[list[str] | None, typer.Option(metavar="NAME", help="Repeatable [default: both].")] = None,
+    mutations: Annotated[Path | None, typer.Option(metavar="DIR", help="ID/half.patch, ID/breaks.patch.")] = None,
+    parallel: Annotated[int, typer.Option(min=1, help="Patches judged at a time.")] = 2,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="For the harness's files.")] = Path("runs/parity"),
+    json_file: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the rows there.")] = None,
+) -> None:
+    """Judge patches of every kind by our verdict and by SWE-bench's own harness; exit code 1 on a difference."""
+    from claw_envs.soundness import write_json
+
+    run = lookup("evals.swe.parity:parity", extra="swe")
+    rows = run(source, out, backends=backend, only=task, mutations=mutation, written=mutations, parallel=parallel)
+    typer.echo(lookup("evals.swe.parity:table", extra="swe")(rows))
+    if json_file is not None:
+        write_json(rows, json_file)
+    raise typer.Exit(0 if all(row.ok for row in rows) else 1)
+
+
 @app.command()
 def doctor() -> None:
     """Say what this machine can run, and how to get what is missing."""

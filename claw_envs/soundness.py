@@ -7,6 +7,7 @@ is what the families share, and the way from a source to its family.
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from pathlib import Path
+from typing import Protocol
 
 import msgspec
 
@@ -16,6 +17,15 @@ from claw_envs.sandbox import check_backend
 from claw_envs.sandbox.docker.engine import connect
 
 _ERROR_WIDTH = 400
+
+
+class Judged(Protocol):
+    """A msgspec struct that says whether all is well."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether it is."""
+        ...
 
 
 class Report(msgspec.Struct, frozen=True, kw_only=True):
@@ -127,13 +137,13 @@ def table(reports: Sequence[Report]) -> str:
     return "\n".join([*rows, f"{sum(report.ok for report in reports)} of {len(reports)} tasks are sound"])
 
 
-def write_json(reports: Sequence[Report], path: Path) -> None:
-    """Write the reports to `path`, as a list of objects.
+def write_json(reports: Sequence[Judged], path: Path) -> None:
+    """Write reports to `path`, as a list of objects; each with `ok` beside its fields.
 
     Raises:
         UserError: if the file cannot be written.
     """
-    rows = [msgspec.structs.asdict(report) | {"ok": report.ok} for report in reports]
+    rows = [msgspec.to_builtins(report) | {"ok": report.ok} for report in reports]
     try:
         path.write_bytes(msgspec.json.format(msgspec.json.encode(rows)))
     except OSError as error:

@@ -19,7 +19,7 @@ def table(summary: Summary) -> str:
         average, *passes = _names(summary)
         rows.append((average, f"{_range(summary.score, summary)} 95 %, {summary.interval}"))
         rows += [(name, _range(summary.at_k[name].value, summary.at_k[name])) for name in passes]
-    rows += [(name, f"{value:.3f}") for name, value in summary.metrics.items()]
+    rows += [(name, _figure(value)) for name, value in summary.metrics.items()]
     rows.append(("time", f"{summary.wall_s:.1f} s" + (f", {summary.resumed} resumed" if summary.resumed else "")))
     width = max(len(name) for name, _ in rows)
     lines = [f"{summary.benchmark} · {summary.model}", *(f"  {name:<{width}}  {text}" for name, text in rows)]
@@ -59,6 +59,11 @@ def _official(official: Official) -> list[str]:
     for each in official.differences:
         lines.append(f"    {each.task_id}/{each.sample_index}: ours {each.ours}, official {each.official}")
     return lines
+
+
+def _figure(value: float) -> str:
+    """Three decimals, or two digits of what is too small for them."""
+    return f"{value:.2g}" if 0 < abs(value) < 0.01 else f"{value:.3f}"
 
 
 def _range(value: float, ends: Figures | Estimate) -> str:

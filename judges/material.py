@@ -13,8 +13,8 @@ from typing import Any, Literal, NamedTuple
 
 from claw_envs.core.episode import Message, Turn
 from claw_envs.core.task import Task
+from judges.commands import action_of
 from judges.fence import Fence
-from judges.results import command_of
 
 
 class Limits(NamedTuple):
@@ -84,8 +84,7 @@ def _steps(history: Sequence[Turn], limits: Limits) -> list[tuple[str, str]]:
     """Each step's command and what came back; a step that was malformed is one like any other."""
     parts = []
     for turn in history[-limits.steps :]:
-        calls = _text({"tool_calls": turn.tool_calls}) if turn.tool_calls else command_of(turn.response, [])
-        parts.append((f"step {turn.step + 1}, command", _clip(calls, limits.earlier_action)))
+        parts.append((f"step {turn.step + 1}, command", _clip(action_of(turn), limits.earlier_action)))
         if turn.observation is not None:
             result = _clip(turn.observation.text, limits.earlier_result)
             parts.append((f"step {turn.step + 1}, result ({_next_state(turn)})", result))

@@ -52,14 +52,6 @@ def read_result(observation: Observation, command: str) -> float | None:
     return -1.0 if _FAULT.search(observation.text) else None
 
 
-def command_of(response: str, arguments: list[str]) -> str:
-    """The shell command in an agent's message: its last call's arguments, its last fenced block, or all of it."""
-    if arguments:
-        return arguments[-1]
-    blocks = re.findall(r"^ {0,3}```[^\n]*\n(.*?)^ {0,3}```", response, re.DOTALL | re.MULTILINE)
-    return blocks[-1] if blocks else response
-
-
 def _last_command(command: str) -> list[str]:
     """The words of the program whose exit code the shell reports, its name without folders; of `git` the subcommand."""
     bare = _COMMENT.sub("", _QUOTED.sub("_", command).replace("\\\n", " "))

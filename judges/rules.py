@@ -1,12 +1,12 @@
 """`RulesJudge`: deterministic, needs no model. The default of the embedded training."""
 
-import json
 from collections.abc import Sequence
 
 from claw_envs.core.episode import Turn, Verdict
 from claw_envs.core.task import Task
+from judges.commands import command_of
 from judges.reactions import read_reaction
-from judges.results import command_of, read_result
+from judges.results import read_result
 
 _SHELLS = ("terminal", "swe")
 """Families whose agents write shell commands."""
@@ -31,23 +31,8 @@ class RulesJudge:
             asked = [str(message["content"]) for message in turn.conversation if message.get("role") == "user"]
             score, hint = read_reaction(observation.text, earlier=asked)
         else:
-            command = command_of(turn.response, _commands(turn)) if task.family in _SHELLS else ""
+            command = command_of(turn) if task.family in _SHELLS else ""
             score, hint = read_result(observation, command), None
         if score is None:
             return Verdict(status="abstained")
         return Verdict(score=score, votes=[score], hint=hint)
-
-
-def _commands(turn: Turn) -> list[str]:
-    """The `command` arguments of the turn's tool calls; a call without one, or unreadable, has none."""
-    commands = []
-    for call in turn.tool_calls:
-        arguments = call.get("function", {}).get("arguments", {})
-        if isinstance(arguments, str):
-            try:
-                arguments = json.loads(arguments)
-            except ValueError:
-                continue
-        if isinstance(arguments, dict) and isinstance(arguments.get("command"), str):
-            commands.append(arguments["command"])
-    return commands

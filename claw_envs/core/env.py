@@ -261,10 +261,14 @@ class ClawEnv(gym.Env[dict[str, Any], Action]):
 
     async def _scored(self, timings: Timings) -> dict[str, Any]:
         started = time.perf_counter()
-        async with asyncio.timeout(self.task.verifier.timeout + GUARD):
+        async with asyncio.timeout(self._verify_limit()):
             outcome = await self._verify()
         timings["verify"] = time.perf_counter() - started
         return {"outcome": outcome.score, "report": outcome.report}
+
+    def _verify_limit(self) -> float:
+        """Seconds after which a verifier is taken to be stuck; more for a family that runs it more than once."""
+        return self.task.verifier.timeout + GUARD
 
     def _aborted(self, error: Exception) -> dict[str, Any]:
         self._status = Status.ABORTED

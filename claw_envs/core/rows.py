@@ -1,4 +1,4 @@
-"""Rows of a data set, from a JSON, JSON-lines or parquet file or from the hub; what they mean is the reader's business."""
+"""Rows of a data set, from JSON, JSON-lines and parquet files or the hub; what they mean is their reader's business."""
 
 from collections.abc import Iterator
 from pathlib import Path

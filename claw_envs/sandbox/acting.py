@@ -45,7 +45,9 @@ async def carry_out(
     return results
 
 
-def observation(toolset: Toolset[T], calls: Sequence[Call[T]], results: Sequence[Result], *, ended: bool) -> Observation:
+def observation(
+    toolset: Toolset[T], calls: Sequence[Call[T]], results: Sequence[Result], *, ended: bool
+) -> Observation:
     """What the agent is shown after a message, one result a call.
 
     Args:

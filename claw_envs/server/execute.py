@@ -4,10 +4,12 @@ import logging
 from typing import Any, NamedTuple
 
 import gymnasium as gym
+import msgspec
 
-from claw_envs.core.env import ClawEnv
+from claw_envs.core.env import GUARD, ClawEnv
 from claw_envs.core.episode import Status
 from claw_envs.core.errors import InfrastructureError, UserError
+from claw_envs.core.task import Task
 from claw_envs.server import wire
 from claw_envs.server.offer import public
 
@@ -38,7 +40,7 @@ async def _outcome(env: ClawEnv, call: wire.Call) -> wire.Result:
     match call:
         case wire.Reset():
             observation, info = await env.areset(seed=call.seed, options=call.options)
-            return _result(env, call.key, observation, info=info, task=public(env.task))
+            return _result(env, call.key, observation, info=info, task=_told(env))
         case wire.Act():
             observation, reward, terminated, truncated, info = await env.astep(wire.action_of(call))
             ended = {"reward": reward, "terminated": terminated, "truncated": truncated}
@@ -46,6 +48,13 @@ async def _outcome(env: ClawEnv, call: wire.Call) -> wire.Result:
         case wire.Truncate():
             info = await env.atruncate()
             return _result(env, call.key, env._observe(env.last_observation), info=info)
+
+
+def _told(env: ClawEnv) -> Task:
+    """The episode's task for the client, with the time that verifying it may take here: runs again included."""
+    task = public(env.task)
+    verifier = msgspec.structs.replace(task.verifier, timeout=env._verify_limit() - GUARD)
+    return msgspec.structs.replace(task, verifier=verifier)
 
 
 def _result(env: ClawEnv, key: int, observation: dict[str, Any], **rest: Any) -> wire.Result:

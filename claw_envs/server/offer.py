@@ -28,7 +28,8 @@ from claw_envs.server.spaces import field
 
 HARMLESS = frozenset({"max_steps", "step_timeout", "outcome", "mix", "form", "few_shot", "credit"})
 """Settings of any family that only change an episode's rules."""
-_NAME = re.compile(r"[\w-]+(:[\w-]*)?|:[\w-]+")  # of a task set; a path has a slash or a dot, or exists
+# of a task set, or a part of one as in verified[:50]; a path has a slash or a dot, or exists
+_NAME = re.compile(r"[\w-]+(:[\w-]*)?|:[\w-]+|[\w-]+\[\d*:\d*\]")
 _SPEC = re.compile(r"[\w-]+:[\w+=,-]+")  # a set with its settings, as in procedural:heldout,levels=1
 _SETS = 64  # task sets kept in memory
 
@@ -161,10 +162,13 @@ class Offer:
             raise UserError("tasks must be the name of a set: the tasks themselves are the server's")
         if source in self._names:
             return
-        # a loader may take the whole for a path, or what follows a colon
-        parts = source.split(":")
-        places = filter(os.path.exists, (":".join(parts[i:]) for i in range(len(parts))))
-        found = [Path(place).resolve() for place in places]
+        # a loader may take the whole for a path, or what follows a colon, both without a part's brackets
+        texts = {
+            text.split(":", count)[-1]
+            for text in (source, source.partition("[")[0])
+            for count in range(source.count(":") + 1)
+        }
+        found = [Path(text).resolve() for text in sorted(texts) if os.path.exists(text)]
         inside = [any(place.is_relative_to(folder) for folder in self._folders) for place in found]
         if not (all(inside) if found else _NAME.fullmatch(source)):
             raise UserError(f"this server does not offer the tasks {source!r}: its operator may --allow-tasks them")
@@ -189,7 +193,12 @@ def _load(family: str, source: str | None) -> TaskSet:
 
 
 def public(task: Task) -> Task:
-    """The task without the server's own paths and how it is verified, which may hold a secret of the operator's."""
-    sandbox = task.sandbox and msgspec.structs.replace(task.sandbox, files={}, build=None, rootfs=None)
+    """The task without the server's own paths and how it is verified, which may hold a secret of the operator's.
+
+    A set-up goes as well: the one that puts a bug into a repository tells how to mend it.
+    """
+    hidden: dict[str, Any] = {"files": {}, "setup": (), "layers": (), "build": None, "rootfs": None}
+    sandbox = task.sandbox and msgspec.structs.replace(task.sandbox, **hidden)
     verifier = msgspec.structs.replace(task.verifier, options={})
-    return msgspec.structs.replace(task, path=None, sandbox=sandbox, verifier=verifier)
+    metadata = {key: value for key, value in task.metadata.items() if key != "recipe"}
+    return msgspec.structs.replace(task, path=None, sandbox=sandbox, verifier=verifier, metadata=metadata)

@@ -5,6 +5,7 @@ image assets of SWE-bench Multimodal.
 """
 
 import tempfile
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
@@ -64,12 +65,13 @@ def grade(instance: Instance, log: str) -> Grade:
         resolved=report["resolved"],
         readable=report["patch_successfully_applied"],
         environment=report["infra_failure_reason"] if report["infra_failure"] else "",
-        fail_to_pass=_outcomes(tests.get("FAIL_TO_PASS", {})),
-        pass_to_pass=_outcomes(tests.get("PASS_TO_PASS", {})),
+        fail_to_pass=outcomes(tests.get("FAIL_TO_PASS", {})),
+        pass_to_pass=outcomes(tests.get("PASS_TO_PASS", {})),
     )
 
 
-def _outcomes(lists: dict[str, list[str]]) -> Outcomes:
+def outcomes(lists: Mapping[str, Sequence[str]]) -> Outcomes:
+    """Outcomes out of a report's `success` and `failure`."""
     return Outcomes(**{name: tuple(tests) for name, tests in lists.items()})
 
 

@@ -89,13 +89,13 @@ def _survey(got: _Source, recipe: Path | None) -> Survey:
         rows = islice(chosen.rows(got.name), got.rows.start, got.rows.stop)
         return read_all(_readers(rows, chosen.read, None, recipe))
     path = Path(os.path.expanduser(got.path))
-    if path.is_dir() and chosen is None:
+    if path.is_dir() and chosen is None and got.rows == slice(None):
         return _folder(path)
     if path.is_file() and path.suffix in _SUFFIXES:
         rows = islice(read_rows(path), got.rows.start, got.rows.stop)
         return read_all(_readers(rows, chosen and chosen.read, path.parent, recipe))
     if path.exists():
-        raise UserError(f"{path}: rows lie in a {', '.join(_SUFFIXES)} file")
+        raise UserError(f"{path}: rows, and parts of them, lie in a {', '.join(_SUFFIXES)} file")
     raise UserError(
         f"no SWE task set or path {got.path!r}: name {', '.join(SETS)}, a file of rows, or a folder of a task repo"
     )

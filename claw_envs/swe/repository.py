@@ -27,7 +27,7 @@ _CONFIG = """[core]
 [user]
 	name = agent
 	email = agent@localhost
-"""  # noqa: W191, E101 - as git writes it
+"""
 _WHO = " ".join(
     f"GIT_{who}_NAME=setup GIT_{who}_EMAIL=setup@localhost GIT_{who}_DATE='2000-01-01T00:00:00Z'"
     for who in ("AUTHOR", "COMMITTER")
@@ -81,8 +81,8 @@ done
 [ -d .git ] && [ ! -L .git ] || rm -f .git
 mkdir -p .git
 find .git ! -type d -exec rm -f {{}} +
-find .git -mindepth 1 -depth -type d ! -path '.git/objects*' ! -path .git/info ! -path .git/refs ! -path .git/refs/heads \\
-    -exec rmdir {{}} +
+find .git -mindepth 1 -depth -type d ! -path '.git/objects*' ! -path .git/info ! -path .git/refs \\
+    ! -path .git/refs/heads -exec rmdir {{}} +
 cp -a "$fresh/." .git/
 rm -rf "$fresh"
 """

@@ -85,7 +85,7 @@ async def judge(folder: Path, results: Sequence[EpisodeResult], tasks: Sequence[
             continue
         ids = {result.task_id for result in judged}
         of_sample = [task for task in tasks if task.id in ids]
-        verdicts = await _run(place, predictions_file(folder, index), of_sample, workers=workers)
+        verdicts = await run(place, predictions_file(folder, index), of_sample, workers=workers)
         for result in judged:
             ours, theirs = verdict_of(result), verdicts.get(result.task_id, "no verdict")
             official.n += 1
@@ -132,9 +132,9 @@ async def _missing(engine: Engine, task: Task) -> str:
     return ""
 
 
-async def _run(place: Path, predictions: Path, tasks: Sequence[Task], *, workers: int) -> dict[str, str]:
+async def run(place: Path, predictions: Path, tasks: Sequence[Task], *, workers: int) -> dict[str, str]:
     """The harness's verdicts on the predictions of one sample, by instance."""
-    run_id = _run_id(predictions)
+    run_id = run_name(predictions)
     dataset = place / f"instances-{predictions.stem}.jsonl"
     write_instances(dataset, tasks)
     model = _forget_stale(place / "logs" / "run_evaluation" / run_id, predictions)
@@ -155,7 +155,7 @@ async def _run(place: Path, predictions: Path, tasks: Sequence[Task], *, workers
     return _verdicts(place / f"{model}.{run_id}.json", log)
 
 
-def _run_id(predictions: Path) -> str:
+def run_name(predictions: Path) -> str:
     """The same for the same file, and another for every other: the harness names its containers by it."""
     return f"claw-{hashlib.sha256(str(predictions.resolve()).encode()).hexdigest()[:12]}"
 

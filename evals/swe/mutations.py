@@ -4,9 +4,8 @@ Most are made by a script in a sandbox with the repository, and taken as an agen
 text of the gold patch; `half` and `breaks` are written by hand, a file a task.
 """
 
-import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,18 +13,18 @@ from claw_envs.core.errors import InfrastructureError
 from claw_envs.core.task import Task
 from claw_envs.sandbox.lease import Lease
 from claw_envs.swe.formats.script import files_of
-from claw_envs.swe.instance import REPOSITORY, Instance, instance_of
+from claw_envs.swe.instance import REPOSITORY, instance_of
 from claw_envs.swe.patch import take_patch
 from claw_envs.swe.recipe import sandbox_of
 
-_GOLD, _TESTS = "/tmp/gold.patch", "/tmp/tests.json"
+_GOLD, _CLAIMS = "/tmp/gold.patch", "/tmp/claims.py"
 _TIMEOUT = 60.0
 _MOST_BYTES = 1_000_000
-_FAKE = f"""
-import json
+_CLAIM = """
+import os
 
 def pytest_unconfigure(config):
-    for test in json.load(open("{_TESTS}")):
+    for test in {tests}:
         print("PASSED", test, flush=True)
 """
 
@@ -49,7 +48,9 @@ class Mutation(NamedTuple):
 
 
 def _elsewhere(gold: str) -> str:
-    return re.sub(r"^(diff --git |--- |\+\+\+ ).*", lambda line: re.sub(r"\b([ab])/", r"\1/lost/", line[0]), gold, flags=re.M)
+    return re.sub(
+        r"^(diff --git |--- |\+\+\+ ).*", lambda line: re.sub(r"\b([ab])/", r"\1/lost/", line[0]), gold, flags=re.M
+    )
 
 
 def _moved(gold: str) -> str:
@@ -71,44 +72,71 @@ MUTATIONS = (
     ),
     Mutation("half", "a part of the fix", False),
     Mutation("breaks", "a fix that breaks what worked", False),
-    Mutation("tests", "no fix, but assertions that hold", False, script="sed -i -E 's/^( *)assert .*/\\1assert True/' \"$@\""),
-    Mutation("removes", "the files that the gold patch changes, removed", False, script=f"git apply --numstat {_GOLD} | cut -f 3 | xargs rm -f"),
-    Mutation("claims", "a conftest.py that prints every test as passed", script=f"cat >> conftest.py <<'EOF'{_FAKE}EOF"),
-    Mutation("exits", "the same, which also ends the tests with exit code 0", script=f"cat >> conftest.py <<'EOF'{_FAKE}    __import__('os')._exit(0)\nEOF"),
+    Mutation(
+        "tests",
+        "no fix, but assertions that hold",
+        False,
+        script="sed -i -E 's/^( *)assert .*/\\1assert True/' \"$@\"",
+    ),
+    Mutation(
+        "removes",
+        "no fix, and the files that it changes removed",
+        False,
+        script=f"git apply --numstat {_GOLD} | cut -f 3 | xargs rm -f",
+    ),
+    Mutation("claims", "a conftest.py that prints every test as passed", script=f"cat {_CLAIMS} >> conftest.py"),
+    Mutation(
+        "exits",
+        "the same, which also ends the tests with exit code 0",
+        script=f"{{ cat {_CLAIMS}; echo '    os._exit(0)'; }} >> conftest.py",
+    ),
     Mutation("elsewhere", "the gold patch, for files that are not there", text=_elsewhere),
-    Mutation("partly", "the gold patch, and then the same for files that are not there", text=lambda gold: gold + _elsewhere(gold)),
+    Mutation(
+        "partly",
+        "the gold patch, and then the same for files that are not there",
+        text=lambda gold: gold + _elsewhere(gold),
+    ),
     Mutation("moved", "the gold patch between other lines, which only applies with fuzz", text=_moved),
     Mutation("crlf", "the gold patch with carriage returns", text=lambda gold: gold.replace("\n", "\r\n")),
-)  # fmt: skip
+)
 
 
-async def patches(task: Task, written: Path, lease: Lease) -> dict[str, str]:
-    """The patches of a task by the name of their mutation.
+async def patches(task: Task, names: Sequence[str], written: Path, backend: str) -> dict[str, str]:
+    """Patches of a task by the name of their mutation.
 
     Args:
-        written: folder that holds `<task>/half.patch` and `<task>/breaks.patch`; those that are not there are left out.
-        lease: where sandboxes with the repository come from.
+        names: of the mutations.
+        written: folder that holds `<task>/half.patch` and `<task>/breaks.patch`; what is not there is left out.
+        backend: of the sandboxes that patches are made in.
 
     Raises:
         InfrastructureError: if a patch cannot be made.
-        UserError: if the task cannot run on the lease's back end.
+        UserError: if the task cannot run on the back end.
     """
-    instance = instance_of(task)
+    gold = instance_of(task).patch
+    lease = Lease(backend)
     found: dict[str, str] = {}
-    for mutation in MUTATIONS:
-        file = written / task.id / f"{mutation.name}.patch"
-        if mutation.text is not None:
-            found[mutation.name] = mutation.text(instance.patch)
-        elif mutation.script:
-            found[mutation.name] = await _scripted(task, instance, mutation, lease)
-        elif file.is_file():
-            found[mutation.name] = file.read_bytes().decode()
+    try:
+        for mutation in MUTATIONS:
+            file = written / task.id / f"{mutation.name}.patch"
+            if mutation.name not in names:
+                continue
+            if mutation.text is not None:
+                found[mutation.name] = mutation.text(gold)
+            elif mutation.script:
+                found[mutation.name] = await _scripted(task, mutation, lease)
+            elif file.is_file():
+                found[mutation.name] = file.read_bytes().decode()
+    finally:
+        await lease.give_back()
     return found
 
 
-async def _scripted(task: Task, instance: Instance, mutation: Mutation, lease: Lease) -> str:
+async def _scripted(task: Task, mutation: Mutation, lease: Lease) -> str:
+    instance = instance_of(task)
     sandbox = await lease.take(await sandbox_of(task, lease.backend))
     await sandbox.put(_GOLD, instance.patch.encode())
+    await sandbox.put(_CLAIMS, _CLAIM.format(tests=[*instance.fail_to_pass, *instance.pass_to_pass]).encode())
     tests = [old for old, _ in files_of(instance.test_patch) if old is not None]
     command = ["/bin/bash", "-ec", mutation.script, "bash", *tests]
     result = await sandbox.exec(command, timeout=_TIMEOUT, cwd=REPOSITORY)

@@ -3,7 +3,7 @@
 The repository's last commit is the fix together with its tests, the one before it the base; what lies below `tests/` is
 the test patch, the rest the gold patch. The history is kept as patches that `git am` turns into the same commits on
 every machine. Both commits' tests are run here, with `python3` of the PATH, to learn which the fix makes pass.
-A task's issue, `problem_statement.md`, is written by hand before. Not covered: merges, binary files, other runners.
+A task's issue, `problem_statement.md`, is written by hand before. Not covered: merges, other runners.
 """
 
 import json
@@ -68,7 +68,7 @@ def run_tests(repository: Path, eval_script: str) -> dict[str, str]:
     env = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONDONTWRITEBYTECODE": "1"}
     script = eval_script.replace(REPOSITORY, str(repository))
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-    done = subprocess.run(["bash", "-c", script], cwd=repository, env=env, check=False, **pipes)
+    done = subprocess.run(["bash", "-c", script], cwd=repository, env=env, check=False, timeout=60, **pipes)
     found: dict[str, str] = PARSER_REGISTRY["parse_log_pytest"](done.stdout.decode(), None)
     return found
 
@@ -108,8 +108,8 @@ def read_instance(repository: Path, instance_id: str, commits: list[str], issue:
         repo=f"claw/{name}",
         base_commit=base,
         problem_statement=issue,
-        patch=git(repository, "diff", base, fix, "--", ".", f":!{TESTS}"),
-        test_patch=git(repository, "diff", base, fix, "--", TESTS),
+        patch=git(repository, "diff", "--binary", base, fix, "--", ".", f":!{TESTS}"),
+        test_patch=git(repository, "diff", "--binary", base, fix, "--", TESTS),
         eval_script="",
         log_parser="parse_log_pytest",
         fail_to_pass=(),

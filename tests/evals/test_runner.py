@@ -1,6 +1,8 @@
 """The runner over real chat environments: figures, retries, resuming, bounded parallelism."""
 
 import asyncio
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -11,9 +13,9 @@ from claw_envs.core.errors import InfrastructureError, UserError
 from claw_envs.core.task import Task
 from claw_envs.core.tasksets import load_tasks
 from evals.benchmark import Benchmark, Scored
-from evals.results import ResultFile
+from evals.results import EpisodeResult, ResultFile
 from evals.runner import plan, run_benchmark
-from evals.summary import Summary
+from evals.summary import Official, Summary
 from trainers.policies.base import Sampling
 
 from .answerer import Answerer
@@ -114,3 +116,39 @@ def test_seeds_depend_on_the_episode_alone(tmp_path: Path) -> None:
     policy = Answerer(TASKS, right=IDS)
     run(policy, tmp_path)
     assert sorted(map(str, policy.seeds)) == sorted(str(all_seeds[task, 0]) for task in IDS)
+
+
+def test_reports_are_kept_and_what_is_derived_enters_the_summary_alone(tmp_path: Path) -> None:
+    def derive(result: EpisodeResult) -> dict[str, float]:
+        return {"cost": 2 * result.metrics["words"]}
+
+    benchmark = replace(BENCHMARK, derive=derive, labels={IDS[0]: {"kind": "first"}})
+    summary = run(Answerer(TASKS, right=IDS), tmp_path, benchmark=benchmark)
+    again = run(Answerer(TASKS, right=IDS), tmp_path, benchmark=benchmark)
+    for each in (summary, again):
+        assert each.metrics == {"words": 5.0, "cost": 10.0}
+        assert each.groups["kind"]["first"].metrics["cost"] == 10.0
+    result = ResultFile(tmp_path / "episodes.jsonl").results[IDS[0], 0]
+    assert result.metrics == {"words": 5.0}
+    assert result.report["content_at_once"] is True
+
+
+def test_what_a_benchmark_does_at_the_end_sees_all_results_and_the_summary_on_disk(tmp_path: Path) -> None:
+    seen: list[int] = []
+
+    async def finish(folder: Path, model: str, results: Sequence[EpisodeResult]) -> Official | None:
+        assert (folder, model) == (tmp_path, "code")
+        seen.append(len(results))
+        written = msgspec.json.decode((tmp_path / "summary.json").read_bytes(), type=Summary)
+        assert (written.n, written.official) == (6, None)
+        if len(seen) == 1:
+            raise InfrastructureError("the harness is gone")
+        return Official(program="p", n=6, resolved=6, agree=6)
+
+    benchmark = replace(BENCHMARK, finish=finish)
+    with pytest.raises(InfrastructureError, match="harness is gone"):
+        run(Answerer(TASKS, right=IDS), tmp_path, benchmark=benchmark)
+    summary = run(Answerer(TASKS, right=IDS), tmp_path, benchmark=benchmark)
+    assert (seen, summary.resumed) == ([6, 6], 6)
+    assert summary.official == Official(program="p", n=6, resolved=6, agree=6)
+    assert msgspec.json.decode((tmp_path / "summary.json").read_bytes(), type=Summary) == summary

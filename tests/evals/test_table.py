@@ -2,7 +2,7 @@
 
 from claw_envs.core.episode import Status
 from evals.results import EpisodeResult
-from evals.summary import summarise
+from evals.summary import Difference, Official, summarise
 from evals.table import table
 
 
@@ -48,4 +48,29 @@ def test_groups_have_a_row_each() -> None:
         "  2024      1  0.500 [0.500, 0.500]  1.000 [0.207, 1.000]    3.0    2.0          0        0",
         "  2025      1  0.000 [0.000, 0.793]  0.000 [0.000, 0.793]    1.0    0.0          1        0",
         "  2026      0                     -                     -      -      -          0        2",
+    ]
+
+
+def test_endings_are_counted_with_the_aborted_and_only_where_there_are_some() -> None:
+    results = [result("a", 0, 1.0), result("b", 0, 0.0), result("c", 0, 0.0), result("d", 0, None)]
+    assert "ending" not in table(summarise(results, benchmark="b"))
+    for each, ending in zip(results, ("resolved", "wrong fix", "wrong fix", ""), strict=True):
+        each.ending = ending
+    summary = summarise(results, benchmark="b")
+    assert summary.endings == {"wrong fix": 2, "resolved": 1, "aborted": 1}
+    assert table(summary).splitlines()[-4:] == [
+        "  ending     episodes",
+        "  wrong fix         2",
+        "  resolved          1",
+        "  aborted           1",
+    ]
+
+
+def test_official_verdicts_and_where_they_differ() -> None:
+    summary = summarise([result("a", 0, 1.0)], benchmark="b")
+    differs = Difference(task_id="a", sample_index=1, ours="resolved", official="error")
+    summary.official = Official(program="harness", n=4, resolved=2, agree=3, differences=[differs])
+    assert table(summary).splitlines()[-2:] == [
+        "  harness: 2 of 4 solved; 3 of 4 verdicts as ours",
+        "    a/1: ours resolved, official error",
     ]

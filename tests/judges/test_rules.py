@@ -92,6 +92,32 @@ def test_the_command_of_a_tool_call() -> None:
         assert judged(turn).score == -1.0
 
 
+@pytest.mark.parametrize(
+    ("response", "code", "score"),
+    [
+        ('I look.\n<tool_call>{"name": "bash", "arguments": {"command": "grep -n x y"}}</tool_call>', 1, 1),
+        ("<tool_call>\n<function=bash>\n<parameter=command>\ngrep x y\n</parameter>\n</function>\n</tool_call>", 1, 1),
+        ('<tool_call>{"name": "bash", "arguments": {"command": "python x.py"}}</tool_call>', 1, -1),
+        (
+            'grep, or\n<tool_call>{"name": "edit_file", "arguments": {"path": "a", "old": "b", "new": ""}}</tool_call>',
+            1,
+            -1,
+        ),
+        ('<tool_call>{"name": "edit_file", "arguments": {"path": "a", "old": "b", "new": "c"}}</tool_call>', 0, 1),
+        ("<think>```bash\ngrep x y\n```</think>\n```bash\nmake\n```", 1, -1),
+        ("test", 1, -1),
+    ],
+)
+def test_the_command_is_read_as_the_environment_reads_it(response: str, code: int, score: float) -> None:
+    assert judged(shell_turn("", code=code, response=response)).score == score
+
+
+def test_an_edit_that_fails_is_no_search_without_a_match() -> None:
+    turn = shell_turn("`old` does not occur in a.py", code=1, response="grep")
+    turn.tool_calls = [{"function": {"name": "edit_file", "arguments": '{"path": "a.py", "old": "x", "new": "y"}'}}]
+    assert judged(turn).score == -1.0
+
+
 def test_code_that_fails_is_no_search_without_a_match() -> None:
     turn = shell_turn("[error]", code=1, response="```python\nimport sys\ntest and sys.exit(1)\n```\ntest")
     python = msgspec.structs.replace(TERMINAL, family="toolcall")

@@ -1,6 +1,7 @@
 """SWE episodes before a judge: what it is shown, and that every score lands on its own step."""
 
 import asyncio
+import json
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,9 +13,10 @@ from claw_envs.core.env import Action, ClawEnv, Outcome, Step, text_of
 from claw_envs.core.episode import Observation, Turn
 from claw_envs.core.llm import ChatClient
 from claw_envs.core.task import Limits, Task, VerifierSpec
-from claw_envs.terminal.actions import parse
+from claw_envs.swe.env import SweEnv
+from claw_envs.swe.tools import toolset
 from claw_envs.wire.calls import Malformed
-from judges import JudgeReward, PRMJudge
+from judges import JudgeReward, PRMJudge, RulesJudge
 from judges.material import prompt
 from trainers.collector import Collector
 from trainers.config import load_config
@@ -25,6 +27,7 @@ from trainers.records import RecordWriter
 from trainers.signals import process_reward
 from trainers.store import Store
 
+from ..claw_envs.swe.tiny import make_task
 from .chat_server import Body, ChatServer
 from .test_attacks import ATTACKS
 
@@ -60,7 +63,7 @@ class Bench(ClawEnv):
     async def _act(self, action: Action) -> Step:
         self.step_number += 1
         await asyncio.sleep(0)
-        (call,) = parse(text_of(action))
+        (call,) = toolset(True).parse(action)
         if isinstance(call.tool, Malformed):
             text = f"[not run]\nrefused-{self.step_number}: {call.tool.problem}"
             return Step(Observation(role="environment", text=text))
@@ -153,6 +156,55 @@ def test_they_stay_so_in_training_where_verdicts_come_late_and_out_of_order(tmp_
     assert [process_reward(turn.verdict) for turn in turns] == SCORES * 4
 
 
+def call(name: str, **arguments: Any) -> str:
+    return f"I use a tool.\n<tool_call>{json.dumps({'name': name, 'arguments': arguments})}</tool_call>"
+
+
+def block(command: str) -> str:
+    return f"THOUGHT: on it.\n\n```bash\n{command}\n```"
+
+
+def as_native(message: str) -> Action:
+    """The message with its `<tool_call>` as an OpenAI call."""
+    text, found, rest = message.partition("<tool_call>")
+    if not found:
+        return message
+    asked = json.loads(rest.removesuffix("</tool_call>"))
+    function = {"name": asked["name"], "arguments": json.dumps(asked["arguments"])}
+    return {"role": "assistant", "content": text, "tool_calls": [{"id": "1", "type": "function", "function": function}]}
+
+
+WRONG, RIGHT = "def add(a, b):\n    return a - b", "def add(a, b):\n    return a + b"
+
+
+@pytest.mark.parametrize("native", [False, True])
+def test_the_rules_read_the_real_environment(native: bool, tmp_path: Path) -> None:
+    steps: list[tuple[str, float | None]] = [
+        (call("view_file", path="calc.py"), 1.0),
+        (call("view_file", path="nothing.py"), -1.0),
+        (block("grep -rn multiply ."), 1.0),
+        (block("grep -rn multiply nothing"), -1.0),
+        ("I would now edit calc.py.", -1.0),
+        (call("edit_file", path="calc.py", old="return a * b", new="return a"), -1.0),
+        (call("edit_file", path="calc.py", old=WRONG, new=RIGHT), 1.0),
+        (call("edit_file", path="calc.py"), -1.0),
+        (call("write_file", path="/tmp/check.py", content="import calc\n"), 1.0),
+        (call("fly", path="calc.py"), -1.0),
+        (call("bash", command="git diff --exit-code"), 1.0),
+        (block("python3 -c 'import sys; sys.exit(3)'"), -1.0),
+        (block("submit"), None),
+    ]
+    env = JudgeReward(SweEnv([make_task(tmp_path)], max_steps=len(steps)), RulesJudge())
+    env.reset()
+    scores = []
+    for message, _ in steps:
+        *_, info = env.step(as_native(message) if native else message)
+        scores.append(info["verdict"].score)
+    env.close()
+    assert scores == [score for _, score in steps]
+    assert info["report"]["status"] == "resolved"
+
+
 def swe_turn(step: int, response: str, output: str, *, code: int | None = 0) -> Turn:
     observation = Observation(role="environment" if code is None else "tool", text=output, exit_code=code)
     return Turn(episode_id="e", step=step, messages=[], response=response, observation=observation)
@@ -177,7 +229,7 @@ def test_the_last_steps_are_shown_each_with_its_result_and_cut() -> None:
     assert "begin step 12, result (environment)" in text
     assert "begin next state (tool, exit code 3)" in text
     cut = [int(count) for count in re.findall(r"\[(\d+) characters left out\]", text)]
-    assert set(cut) == {1_010, 7_008, 7_009, 5_000, 3_000}
+    assert set(cut) == {1_009, 7_008, 7_009, 5_000, 3_000}
     assert len(text) < 40_000
 
 

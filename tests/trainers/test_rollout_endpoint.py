@@ -62,7 +62,8 @@ def played(*replies: Body) -> tuple[Episode, list[Body]]:
         if why := refusal(requests[-1]):
             return web.json_response({"error": {"message": why}}, status=400)
         message = {"role": "assistant"} | replies[len(requests) - 1]
-        return web.json_response({"choices": [{"message": message, "finish_reason": "stop"}]})
+        usage = {"prompt_tokens": 10 * len(requests), "completion_tokens": 3}
+        return web.json_response({"choices": [{"message": message, "finish_reason": "stop"}], "usage": usage})
 
     async def run() -> Episode:
         app = web.Application()
@@ -105,3 +106,4 @@ def test_every_request_is_one_that_the_server_takes() -> None:
         "user",
     ]
     assert said[-3][1] == "[ok]"
+    assert [(turn.prompt_tokens, turn.response_tokens) for turn in episode.turns] == [(10 * i, 3) for i in range(1, 6)]

@@ -37,6 +37,9 @@ from claw_envs.sandbox.process.tty import TERM, Tty, program
 
 _KILL_ALL = "until kill -9 -1 2>/dev/null; set -- /proc/[1-9]*; [ $# = 1 ]; do :; done"
 """In the holder, which is PID 1: every process of the sandbox but itself, at one stroke, until all have gone."""
+_SILENT_ROUTE = "ip route add 10.255.255.1 dev lo src 127.0.0.1"
+"""To where nobody ever answers, as tests of time-outs take for granted; anywhere else a program is told at once that
+there is no network. Only where the host has `ip`."""
 _KEEP_TIMEOUT = 600.0
 _SHELL_DEPTH = 2
 """nsenter, bubblewrap, bash."""
@@ -78,6 +81,8 @@ class NamespaceSandbox:
         self._limiter = Limiter(self._state.name, spec=self.spec)
         await self._holder.start()
         self._state.label(holder=self._holder.pid, groups=self._limiter.groups)
+        if self.spec.network == "none":
+            await self._holder.command(_SILENT_ROUTE, check=False)
         if not isinstance(self.spec.network, str):
             self._egress = Egress(self.spec.network)
             await self._egress.start(self._holder.pid)

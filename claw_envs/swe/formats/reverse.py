@@ -1,5 +1,6 @@
 """Turns a text patch of git's round, so that it undoes what it did. Not covered: binary files."""
 
+import io
 import re
 from collections.abc import Iterator
 
@@ -29,8 +30,7 @@ def reversed_patch(patch: str) -> str:
     Raises:
         UserError: if it changes a binary file, or a hunk is cut short.
     """
-    lines = patch.splitlines(keepends=True)
-    return "".join(_turned(lines))
+    return "".join(_turned(list(io.StringIO(patch, newline="\n"))))
 
 
 def _turned(lines: list[str]) -> Iterator[str]:

@@ -21,7 +21,7 @@ END = ">>>>> End Test Output"
 
 COMMIT = "git add -A && git -c user.name=claw -c user.email=claw@localhost commit -q --no-verify --allow-empty -m base"
 """Makes what lies in the repository its base commit."""
-_HEADER = re.compile(r"^diff --git a/(?P<old>.*) b/(?P<new>.*)$", re.MULTILINE)
+_HEADER = re.compile(r"diff --git a/(?P<old>.*) b/(?P<new>.*)")
 _NEVER_TESTS = (".json", ".png", ".csv", ".txt", ".md", ".jpg", ".jpeg", ".pkl", ".yml", ".yaml", ".toml")
 """Endings of what a test patch also touches and no test runner takes."""
 
@@ -71,14 +71,13 @@ def script_of(instance: Instance, command: str, *, before: Sequence[str] = (), f
 
 def files_of(patch: str) -> list[tuple[str | None, str | None]]:
     """The files that a git patch changes, before and after: None before where it adds, None after where it deletes."""
-    headers = list(_HEADER.finditer(patch))
-    ends = [header.start() for header in headers[1:]] + [len(patch)]
     found: list[tuple[str | None, str | None]] = []
-    for header, end in zip(headers, ends, strict=True):
-        about = patch[header.end() : end].partition("\n@@")[0]
-        old = None if "\nnew file mode" in about else header["old"]
-        new = None if "\ndeleted file mode" in about else header["new"]
-        found.append((old, new))
+    for change in re.split(r"^(?=diff --git )", patch, flags=re.MULTILINE):
+        if header := _HEADER.match(change):
+            about = change.partition("\n@@")[0]
+            old = None if "\nnew file mode" in about else header["old"]
+            new = None if "\ndeleted file mode" in about else header["new"]
+            found.append((old, new))
     return found
 
 

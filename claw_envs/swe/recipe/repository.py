@@ -104,7 +104,9 @@ async def _fetch(path: str, url: str, base: str, target: Path) -> None:
     ):
         code, said = await run(command, timeout=_FETCH_TIMEOUT, env={"GIT_TERMINAL_PROMPT": "0"})
         if code != 0:
-            raise UserError(f"commit {base} cannot be fetched from {url}: {last_words(code, said)}")
+            reason = last_words(code, said)
+            hint = "" if path else "; `claw swe prepare --repository PATH` takes it out of a clone"
+            raise UserError(f"commit {base} cannot be fetched from {url}: {reason}{hint}")
 
 
 async def _run(sandbox, script: str, failure: str, *arguments: str) -> None:

@@ -12,8 +12,7 @@ from claw_envs.swe.recipe.environment import ENV, environment_layer
 from claw_envs.swe.recipe.file import Recipe, read_recipe
 from claw_envs.swe.recipe.interpreter import find_interpreter, interpreter_layers
 from claw_envs.swe.recipe.repository import repository_layer
-
-_ANY_OWNER = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "safe.directory", "GIT_CONFIG_VALUE_0": "*"}
+from claw_envs.swe.repository import ANY_OWNER
 
 
 def recipe_of(task: Task) -> Path | None:
@@ -53,5 +52,5 @@ async def prepare(recipe: Recipe, base: str, spec: SandboxSpec = SANDBOX) -> San
     below = await interpreter_layers(python)
     below = (*below, await environment_layer(python, recipe.packages, below))
     layers = (*below, await repository_layer(recipe, base, below))
-    env = _ANY_OWNER | spec.env | ENV | recipe.env
+    env = ANY_OWNER | spec.env | ENV | recipe.env
     return msgspec.structs.replace(spec, image=None, build=None, rootfs=None, layers=layers, env=env)

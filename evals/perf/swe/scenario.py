@@ -14,7 +14,6 @@ from evals.perf.swe.subject import begun_at
 
 STATUS = "git status --short"
 CHANGE = "sed -i '7s/of 7$/of seven/' package/part_00/module_0007.py && echo new > package/part_00/new.py"
-_CHANGED = "module_0007.py"
 EPISODE = ("git grep -n 'of 7$' | head -3", CHANGE, STATUS)
 KEEPS, RESTORES, HIDES = "keeps state between steps", "reset restores the repository", "hides the host's files"
 """Traits, beside `STARTS`."""
@@ -103,18 +102,15 @@ async def _resets(process: Process, size: Size) -> Samples:
 async def _verdicts(process: Process, size: Size) -> Samples:
     """Patches and verdicts, each of a new episode's change."""
     samples: Samples = {"patch": [], "begun": [], "verdict": []}
-    while not samples["verdict"] or (
-        len(samples["verdict"]) < size.verdicts and sum(samples["verdict"]) < size.budget * 1000
-    ):
-        await process.ask("step", command=CHANGE, times=1, budget=0.0)
-        taken = await process.ask("call", what="patch")
-        if _CHANGED not in taken["results"][0]:
-            raise Failed(f"the patch is {taken['results'][0][:80]!r}")
-        judged = await process.ask("call", what="verdict")
-        samples["patch"] += scenes.ms(taken["each"])
-        samples["begun"] += scenes.ms([begun_at(log) - submitted for submitted, log in judged["results"]])
-        samples["verdict"] += scenes.ms(judged["each"])
+    took = samples["verdict"]
+    while not took or (len(took) < size.verdicts and sum(took) < size.budget * 1000):
         await process.ask("reset")
+        await process.ask("step", command=CHANGE, times=1, budget=0.0)
+        judged = await process.ask("call", what="verdict")
+        ((submitted, patched, log),) = judged["results"]
+        took += scenes.ms(judged["each"])
+        samples["patch"] += scenes.ms([patched - submitted])
+        samples["begun"] += scenes.ms([begun_at(log) - submitted])
     return samples
 
 

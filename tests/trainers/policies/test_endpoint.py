@@ -27,7 +27,10 @@ def test_text_comes_back_and_the_sampling_arrives() -> None:
 
     async def handler(request: web.Request) -> web.Response:
         received.append(await request.json())
-        return web.json_response({"choices": [{"message": {"content": "5"}, "finish_reason": "length"}]})
+        usage = {"prompt_tokens": 11, "completion_tokens": 7}
+        return web.json_response(
+            {"choices": [{"message": {"content": "5"}, "finish_reason": "length"}], "usage": usage}
+        )
 
     async def run() -> Completion:
         runner, url = await _served(handler)
@@ -38,7 +41,8 @@ def test_text_comes_back_and_the_sampling_arrives() -> None:
             await policy.aclose()
             await runner.cleanup()
 
-    assert asyncio.run(run()) == Completion([], [], [], [], "length", "5")
+    completion = asyncio.run(run())
+    assert completion == Completion([], [], [], [], "length", "5", prompt_tokens=11, response_tokens=7)
     assert received == [{"model": "small", "messages": ASKED, "temperature": 0.5, "max_tokens": 7, "seed": 3}]
 
 

@@ -51,18 +51,16 @@ class Clone:
         """A line into its pipe, output until a mark."""
         return self._pipe.step(episode.bash, command)
 
-    def patch(self, episode: Episode) -> str:
-        """The staged changes."""
-        return self.step(episode, "git add -A && git diff --cached")
-
-    def verdict(self, episode: Episode) -> tuple[float, str]:
-        """When it was asked for, and the tests' log."""
-        submitted, patch, directory = time.time(), self.patch(episode), self._clone()
+    def verdict(self, episode: Episode) -> tuple[float, float, str]:
+        """When it was asked for, when the patch was there, and the tests' log."""
+        submitted = time.time()
+        patch = self.step(episode, "git add -A && git diff --cached")
+        patched, directory = time.time(), self._clone()
         subprocess.run(["git", "-C", directory, "apply"], input=patch.encode(), check=True)
         script = self._script.replace(REPOSITORY, directory)
         log = subprocess.run(["bash", "-c", script], capture_output=True, text=True, check=True).stdout
         shutil.rmtree(directory)
-        return submitted, log
+        return submitted, patched, log
 
     def reset(self, episode: Episode) -> Episode:
         """Another clone."""

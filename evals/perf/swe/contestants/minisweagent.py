@@ -50,18 +50,17 @@ class Mini:
         """One command."""
         return str(environment.execute({"command": command})["output"])
 
-    def patch(self, environment: DockerEnvironment) -> str:
-        """The staged changes."""
-        return self.step(environment, "git add -A && git diff --cached")
-
-    def verdict(self, environment: DockerEnvironment) -> tuple[float, str]:
-        """When it was asked for, and the tests' log."""
-        submitted, name, run = time.time(), self._spec.instance_id, f"perf-{next(self._runs)}"
-        prediction = {"instance_id": name, "model_name_or_path": _MODEL, "model_patch": self.patch(environment)}
+    def verdict(self, environment: DockerEnvironment) -> tuple[float, float, str]:
+        """When it was asked for, when the patch was there, and the tests' log."""
+        name, run, submitted = self._spec.instance_id, f"perf-{next(self._runs)}", time.time()
+        patch = self.step(environment, "git add -A && git diff --cached")
+        patched = time.time()
+        prediction = {"instance_id": name, "model_name_or_path": _MODEL, "model_patch": patch}
         done = run_instance(self._spec, prediction, self._client, run, _TIMEOUT)
         if not done or not done[1][name]["resolved"]:
             raise RuntimeError(f"the verdict is {done}")
-        return submitted, (Path(RUN_EVALUATION_LOG_DIR) / run / _MODEL / name / LOG_TEST_OUTPUT).read_text()
+        log = (Path(RUN_EVALUATION_LOG_DIR) / run / _MODEL / name / LOG_TEST_OUTPUT).read_text()
+        return submitted, patched, log
 
     def reset(self, environment: DockerEnvironment) -> DockerEnvironment:
         """Clean up and start."""
