@@ -195,7 +195,7 @@ def train(
 
 @app.command("eval")
 def evaluate(
-    benchmark: Annotated[str, typer.Argument(metavar="BENCHMARK", help="E.g. terminal, aime, bfcl, personal.")],
+    benchmark: Annotated[str, typer.Argument(metavar="BENCHMARK", help="E.g. terminal, swebench, aime, bfcl.")],
     model: Annotated[str, typer.Option(help="smollm2, a local HF directory, or URL#MODEL of an endpoint.")],
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="Where results go; reuse it to resume.")] = None,
     source: Source = None,

@@ -31,7 +31,7 @@ def report() -> str:
     """The whole report as text: one line a check, and the fix under each that is missing."""
     lines: list[str] = []
     area = ""
-    for check in (*_machine(), *_sandboxes(), *_browser(), *_tool_calls(), *_engines(), *_models(), *_extras()):
+    for check in (*_machine(), *_sandboxes(), *_browser(), *_repositories(), *_tool_calls(), *_engines(), *_models(), *_extras()):
         if check.area != area:
             lines.append(("\n" if lines else "") + check.area)
             area = check.area
@@ -73,6 +73,11 @@ def _browser() -> Iterator[Check]:
     found = next((path for path in map(shutil.which, BROWSERS) if path), None)
     yield Check("Browser", "chromium", found, "apt-get install chromium")
     yield _package("Browser", "playwright", extra="gui")
+
+
+def _repositories() -> Iterator[Check]:
+    yield Check("Repositories", "git", shutil.which("git"), "apt-get install git")
+    yield _package("Repositories", "swebench", extra="swe")
 
 
 def _tool_calls() -> Iterator[Check]:

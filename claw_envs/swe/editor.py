@@ -41,10 +41,10 @@ class Editor:
         found = await self._read(call.path, "-r", cwd=cwd, limit=limit)
         if isinstance(found, Result):
             return found
-        lines = found.decode("utf-8", "replace").split("\n")
-        if lines[-1] == "":
-            lines.pop()
-        if call.start > max(len(lines), 1):
+        lines = _lines(found)
+        if not lines:
+            return Result(f"exit 0 | {cwd} | empty", "", 0)
+        if call.start > len(lines):
             return _failed(cwd, f"{call.path} has only {len(lines)} lines")
         shown = _numbered(lines, call.start, call.end or len(lines))
         last = call.start + len(shown) - 1
@@ -71,8 +71,8 @@ class Editor:
         if written.exit_code != 0:
             return written
         first = after.count(b"\n", 0, place) + 1
-        lines = after.decode("utf-8", "replace").split("\n")
-        shown = _numbered(lines, max(1, first - _AROUND), first + new.count(b"\n") + _AROUND)
+        last = first + new.removesuffix(b"\n").count(b"\n")
+        shown = _numbered(_lines(after), max(1, first - _AROUND), last + _AROUND)
         return Result(f"exit 0 | {cwd}", f"{call.path} now reads:\n" + "\n".join(shown), 0)
 
     async def write(self, call: Write, *, cwd: str, limit: float, content: bytes | None = None) -> Result:
@@ -102,6 +102,10 @@ class Editor:
         if len(content) > _MOST_BYTES:
             return _failed(cwd, f"{path} is over {_MOST_BYTES} bytes; use bash for it")
         return content
+
+
+def _lines(content: bytes) -> list[str]:
+    return content.decode("utf-8", "replace").removesuffix("\n").split("\n") if content else []
 
 
 def _numbered(lines: list[str], first: int, last: int) -> list[str]:

@@ -5,10 +5,11 @@ image assets of SWE-bench Multimodal.
 """
 
 import tempfile
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
+
+import msgspec
 
 from claw_envs.core.errors import UserError
 from claw_envs.swe.instance import Instance
@@ -17,11 +18,11 @@ START = ">>>>> Start Test Output"
 """What the log of every eval script says before the tests run, as swebench expects it."""
 
 
-class Outcomes(NamedTuple):
+class Outcomes(msgspec.Struct, frozen=True):
     """Tests of one of an instance's two lists, by what became of them."""
 
-    success: tuple[str, ...] = ()
-    failure: tuple[str, ...] = ()
+    success: list[str] = []
+    failure: list[str] = []
 
 
 class Grade(NamedTuple):
@@ -65,14 +66,9 @@ def grade(instance: Instance, log: str) -> Grade:
         resolved=report["resolved"],
         readable=report["patch_successfully_applied"],
         environment=report["infra_failure_reason"] if report["infra_failure"] else "",
-        fail_to_pass=outcomes(tests.get("FAIL_TO_PASS", {})),
-        pass_to_pass=outcomes(tests.get("PASS_TO_PASS", {})),
+        fail_to_pass=Outcomes(**tests.get("FAIL_TO_PASS", {})),
+        pass_to_pass=Outcomes(**tests.get("PASS_TO_PASS", {})),
     )
-
-
-def outcomes(lists: Mapping[str, Sequence[str]]) -> Outcomes:
-    """Outcomes out of a report's `success` and `failure`."""
-    return Outcomes(**{name: tuple(tests) for name, tests in lists.items()})
 
 
 def _swebench(module: str) -> ModuleType:

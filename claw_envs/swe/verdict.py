@@ -12,10 +12,12 @@ import time
 from collections import Counter
 from typing import Any, NamedTuple
 
+import msgspec
+
 from claw_envs.core.errors import InfrastructureError
 from claw_envs.core.task import Task
 from claw_envs.sandbox.lease import Lease
-from claw_envs.swe.grading import Grade, Outcomes
+from claw_envs.swe.grading import Grade
 from claw_envs.swe.trial import Bench, Trial, prepare, try_patch
 
 LOG_LENGTH = 16_000
@@ -109,12 +111,8 @@ def _report(trial: Trial, patch: str) -> dict[str, Any]:
         "resolved": trial.grade.resolved,
         "status": trial.status,
         "reason": reason,
-        "fail_to_pass": _lists(trial.grade.fail_to_pass),
-        "pass_to_pass": _lists(trial.grade.pass_to_pass),
+        "fail_to_pass": msgspec.to_builtins(trial.grade.fail_to_pass),
+        "pass_to_pass": msgspec.to_builtins(trial.grade.pass_to_pass),
         "patch": patch,
         "log": trial.log.strip()[-LOG_LENGTH:],
     }
-
-
-def _lists(outcomes: Outcomes) -> dict[str, list[str]]:
-    return {name: list(tests) for name, tests in outcomes._asdict().items()}

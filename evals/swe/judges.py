@@ -12,7 +12,7 @@ import msgspec
 from claw_envs.core.errors import InfrastructureError, UserError
 from claw_envs.core.task import Task
 from claw_envs.sandbox.lease import Lease
-from claw_envs.swe.grading import Outcomes, outcomes
+from claw_envs.swe.grading import Outcomes
 from claw_envs.swe.instance import instance_of
 from claw_envs.swe.verdict import judge_patch
 from evals.swe import harness
@@ -51,8 +51,8 @@ async def ours(task: Task, patch: str, backend: str) -> Judged:
     return Judged(
         status="error" if verdict.status in ("patch_failed", "timed_out") else verdict.status,
         applied=verdict.status not in ("patch_failed", "empty_patch"),
-        fail_to_pass=outcomes(report["fail_to_pass"]),
-        pass_to_pass=outcomes(report["pass_to_pass"]),
+        fail_to_pass=Outcomes(**report["fail_to_pass"]),
+        pass_to_pass=Outcomes(**report["pass_to_pass"]),
     )
 
 
@@ -94,5 +94,5 @@ def _official(folder: Path, name: str, status: str) -> Judged:
     tests: dict[str, Any] = {}
     if report.is_file():
         tests = json.loads(report.read_bytes())[name].get("tests_status", {})
-    lists = {key.lower(): outcomes(tests[key]) for key in ("FAIL_TO_PASS", "PASS_TO_PASS") if key in tests}
+    lists = {key.lower(): Outcomes(**tests[key]) for key in ("FAIL_TO_PASS", "PASS_TO_PASS") if key in tests}
     return Judged(status=status, applied=applied, **lists)

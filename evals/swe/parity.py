@@ -135,12 +135,12 @@ def table(rows: Sequence[Row]) -> str:
         lines.append(f"{row.task_id:<28} {row.mutation:<10} {len(row.patch.encode()):>7} {cells} {remark}")
         different = {judge: each for judge, each in row.judged.items() if each != row.judged[OFFICIAL]}
         lines += [f"    {judge}: {_difference(each, row.judged[OFFICIAL])}" for judge, each in different.items()]
-    official = [row.judged[OFFICIAL] for row in rows]
-    tests = sum(len(tests) for each in official for tests in (*each.fail_to_pass, *each.pass_to_pass))
+    lists = [tests for row in rows for tests in (row.judged[OFFICIAL].fail_to_pass, row.judged[OFFICIAL].pass_to_pass)]
+    counted = sum(len(tests.success) + len(tests.failure) for tests in lists)
     same = sum(row.same for row in rows)
     lines.append(
         f"{same} of {len(rows)} patches of {len({row.task_id for row in rows})} tasks are judged the same by "
-        f"{', '.join(judges)}, with {tests} results of tests"
+        f"{', '.join(judges)}, with {counted} results of tests"
     )
     return "\n".join(lines)
 

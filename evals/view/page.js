@@ -51,6 +51,7 @@ function folded(title, open, ...children) {
 /** Tests as `{success: [...], failure: [...]}`: how many, and which failed. */
 function tests(value) {
   const failed = value.failure;
+  if (!failed.length && !value.success.length) return ["none counted"];
   const head = `${value.success.length} passed, ${failed.length} failed`;
   return failed.length ? [head, element("ul", "", ...failed.map((test) => element("li", "bad", visible(test))))] : [head];
 }

@@ -30,7 +30,7 @@ async def find_image(engine: Engine, spec: SandboxSpec) -> dict[str, Any]:
         InfrastructureError: if the engine does not answer.
     """
     if spec.layers:
-        raise UserError("the docker sandbox lays no layers over an image: name an image that holds them, or use namespace")
+        raise UserError("the docker sandbox has images in place of layers: name one, or use the namespace sandbox")
     if spec.rootfs is not None:
         raise UserError(f"the docker sandbox runs images only: `tar -C {spec.rootfs} -c . | docker import - NAME`")
     return await engine.call(_build, engine, spec.build) if spec.build is not None else await _named(engine, spec.image)

@@ -75,12 +75,14 @@ class Layers:
         self.root, self._seed, self._upper = (state / name for name in ("root", "seed", "upper"))
         self.base = state / "base" if whole and agent_owns else base
         """The lowest layer as the holder sees it."""
-        points = [state / f"layer{number}" for number in range(len(layers))] if agent_owns else layers
         self.bound = [Bound(base, self.base, mapped)] if whole and agent_owns else []
         """What the owner of all must bind before `mount`: the holder, who is nobody in particular, could not reach
         it."""
-        self.bound += [Bound(layer, point, mapped=True) for layer, point in zip(layers, points) if agent_owns]
-        self._lower = [*reversed(points), self.base]
+        if agent_owns:
+            bound = [Bound(layer, state / f"layer{number}", mapped=True) for number, layer in enumerate(layers)]
+            self.bound += bound
+            layers = [layer.point for layer in bound]
+        self._lower = [*reversed(layers), self.base]
 
     @property
     def written(self) -> Path:

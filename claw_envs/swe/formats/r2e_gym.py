@@ -49,7 +49,7 @@ part == 1 && match($0, /PASSED|FAILED|ERROR/) {
 END {
   for (name in found) {
     print "PASSED " name "=" found[name]
-    if (found[name] != "PASSED") print "FAILED " name
+    if (found[name] != "PASSED") print "FAILED " (name == "" ? "unnamed" : name)
   }
   print "PASSED number=" count + 0
 }

@@ -25,8 +25,8 @@ _TIMEOUT = 60.0
 _ASK = """import json, os, sys
 real = os.path.realpath(getattr(sys, "_base_executable", sys.executable))
 print(json.dumps([real, sys.base_prefix, sys.version, list(sys.version_info[:2])]))"""
-_MANAGED = ("~/.pyenv/versions/{}*/bin", "~/.local/share/uv/python/cpython-{}*/bin")
-"""Where version managers keep interpreters, for those that are not on the PATH."""
+_MANAGED = (".pyenv/versions/{}*/bin", ".local/share/uv/python/cpython-{}*/bin")
+"""Where version managers keep interpreters in the home directory, for those that are not on the PATH."""
 _LEFT_OUT = ("site-packages", "test", "tests", "__pycache__", "*.a", "idlelib", "turtledemo", "lib2to3")
 
 
@@ -52,7 +52,7 @@ async def find_interpreter(python: str) -> Interpreter:
     Raises:
         UserError: if there is none.
     """
-    for path in _candidates(python):
+    for path in await asyncio.to_thread(_candidates, python):
         found = await _ask(path)
         if found is not None and (not _is_version(python) or f"{found.version.split()[0]}.".startswith(f"{python}.")):
             return found
@@ -67,19 +67,17 @@ def _is_version(python: str) -> bool:
 
 
 def _candidates(python: str) -> list[str]:
+    """Programs that might be it."""
     if python == "system":
         return [SYSTEM]
     if not _is_version(python):
-        return [str(Path(python).expanduser().absolute())]
+        return list(filter(None, [shutil.which(Path(python).expanduser().absolute())]))
     name = "python" + ".".join(python.split(".")[:2])
-    managed = [folder.format(python) for folder in _MANAGED]
-    found = [path for folder in managed for path in sorted(Path("~").expanduser().glob(f"{folder[2:]}/{name}"))]
-    return [*filter(None, [shutil.which(name)]), *map(str, found)]
+    managed = [path for folder in _MANAGED for path in sorted(Path.home().glob(f"{folder.format(python)}/{name}"))]
+    return [*filter(None, [shutil.which(name)]), *map(str, managed)]
 
 
 async def _ask(path: str) -> Interpreter | None:
-    if not (os.path.isfile(path) and os.access(path, os.X_OK)):
-        return None
     code, said = await run([path, "-I", "-c", _ASK], timeout=_TIMEOUT)
     try:
         real, prefix, version, short = msgspec.json.decode(said, type=tuple[str, str, str, list[int]])

@@ -89,11 +89,15 @@ async def _wait_for(file: int, path: Path) -> None:
     locked: asyncio.Future[None] = loop.create_future()
     same = os.dup(file)  # outlives a caller that is cancelled
 
+    def tell() -> None:
+        if not locked.done():
+            locked.set_result(None)
+
     def wait() -> None:
         fcntl.flock(same, fcntl.LOCK_EX)
         os.close(same)
         with contextlib.suppress(RuntimeError):  # the loop has ended meanwhile
-            loop.call_soon_threadsafe(lambda: locked.cancelled() or locked.set_result(None))
+            loop.call_soon_threadsafe(tell)
 
     threading.Thread(target=wait, name="claw-envs-lock", daemon=True).start()
     try:

@@ -13,9 +13,7 @@ _NOT_THEIRS = ("PYTHON", "VIRTUAL_ENV", "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_F
 """What our own process has for itself."""
 
 
-async def run(
-    argv: Sequence[str], *, timeout: float, env: Mapping[str, str] | None = None
-) -> tuple[int | None, str]:
+async def run(argv: Sequence[str], *, timeout: float, env: Mapping[str, str] | None = None) -> tuple[int | None, str]:
     """Run a program in the user's environment.
 
     Args:

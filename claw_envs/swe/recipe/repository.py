@@ -1,29 +1,31 @@
-"""The repository layer: the base commit at /testbed, with nothing else in it, and what the recipe's `install` did.
+"""The repository layer: the base commit at /testbed, with no other in it, and what the recipe's `install` did.
 
-The commit comes out of a clone or an address, of which nothing but it is fetched, or out of patches. As the fixed
-commit says what it holds, a layer that is there serves wherever the commit came from. Its index is the one that git
-itself writes over the finished layer: git in an episode takes every file for unchanged without reading it.
+What that changed in tracked files is one commit on top, as in SWE-bench's images. The base commit comes out of a clone
+or an address, of which nothing else is fetched, or out of patches. As its id says what it holds, a layer that is there
+serves wherever the commit came from. The index is the one that git itself writes over the finished layer: git in an
+episode takes every file for unchanged without reading it.
 
-Not covered: submodules and Git LFS, of which the pointers are checked out.
+Not covered: submodules, and Git LFS, of which the pointers are checked out.
 """
 
 import os
 import tempfile
 from pathlib import Path
 
-from claw_envs.core.errors import InfrastructureError, UserError
+from claw_envs.core.errors import UserError
 from claw_envs.core.task import SandboxSpec
 from claw_envs.sandbox.images.inside import inside
+from claw_envs.sandbox.namespace.backend import NamespaceSandbox
 from claw_envs.sandbox.namespace.host import identity
 from claw_envs.swe.instance import REPOSITORY
 from claw_envs.swe.recipe.build import build
 from claw_envs.swe.recipe.environment import ENV
-from claw_envs.swe.recipe.file import Recipe
+from claw_envs.swe.recipe.file import Recipe, Repository
 from claw_envs.swe.recipe.layers import key_of, layer
 from claw_envs.swe.recipe.process import last_words, run
 from claw_envs.swe.repository import squash_script
 
-_FETCH_TIMEOUT, _GIT_TIMEOUT, _INSTALL_TIMEOUT = 1800.0, 600.0, 1800.0
+_FETCH_TIMEOUT = _INSTALL_TIMEOUT = 1800.0
 _SOURCE = "/build/source"
 _INDEX = f"{REPOSITORY}/.git/index"
 _MOST_INDEX = 1 << 30
@@ -68,10 +70,9 @@ async def repository_layer(recipe: Recipe, base: str, below: tuple[str, ...]) ->
             async with build(spec) as sandbox:
                 script = _OUT_OF_HISTORY if recipe.repository.history else _OUT_OF_FETCHED
                 await _run(sandbox, script + _CHECK_OUT, "the repository cannot be checked out", base)
-                await _run(sandbox, squash_script(base), "the repository's history cannot be left out")
                 for command in recipe.install:
                     await _run(sandbox, command, f"the recipe's install command `{command}` fails")
-                await _run(sandbox, _TIDY, "the sandbox cannot be tidied up")
+                await _run(sandbox, f"{squash_script(base)}\n{_TIDY}", "the repository's history cannot be left out")
                 await sandbox.keep(place)
             await _refresh_index(place, SandboxSpec(layers=(*below, str(place)), workdir=REPOSITORY))
 
@@ -81,21 +82,25 @@ async def repository_layer(recipe: Recipe, base: str, below: tuple[str, ...]) ->
 async def _source(recipe: Recipe, base: str, target: Path) -> Path:
     """The folder that the sandbox is given: a repository of that one commit on its branch `main`, or patches."""
     given = recipe.repository
+    _check(given)
     if given.history:
-        if not any(Path(given.history).glob("*.patch")):
-            raise UserError(f"{given.history}: no patch there, which the recipe names as the repository's history")
         return Path(given.history)
-    if not given.path and not given.url:
-        raise UserError(f"no repository for {base}: give [repository] in the recipe, or `claw swe prepare --repository`")
     await _fetch(given.path, given.url, base, target)
     return target
+
+
+def _check(given: Repository) -> None:
+    if given.history and not any(Path(given.history).glob("*.patch")):
+        raise UserError(f"{given.history}: no patch there, which the recipe names as the repository's history")
+    if given.path and not Path(given.path).is_dir():
+        raise UserError(f"repository {given.path}: no such folder")
+    if given == Repository():
+        raise UserError("no repository: name one in the recipe ([repository]) or `claw swe prepare --repository PATH`")
 
 
 async def _fetch(path: str, url: str, base: str, target: Path) -> None:
     fetch = ["git", "-C", str(target), "fetch", "-q", "--depth=1", "--no-tags"]
     if path:
-        if not Path(path).is_dir():
-            raise UserError(f"repository {path}: no such folder")
         fetch += ["--upload-pack", "git -c uploadpack.allowAnySHA1InWant=true upload-pack"]
         url = f"file://{path}"
     for command in (
@@ -109,10 +114,9 @@ async def _fetch(path: str, url: str, base: str, target: Path) -> None:
             raise UserError(f"commit {base} cannot be fetched from {url}: {reason}{hint}")
 
 
-async def _run(sandbox, script: str, failure: str, *arguments: str) -> None:
-    result = await sandbox.exec(
-        ["/bin/bash", "-c", script, "bash", *arguments], timeout=_INSTALL_TIMEOUT, env=_INSTALL_ENV
-    )
+async def _run(sandbox: NamespaceSandbox, script: str, failure: str, *arguments: str) -> None:
+    command = ["/bin/bash", "-c", script, "bash", *arguments]
+    result = await sandbox.exec(command, timeout=_INSTALL_TIMEOUT, env=_INSTALL_ENV)
     if result.exit_code != 0:
         raise UserError(f"{failure}: {last_words(result.exit_code, result.output)}")
 
@@ -120,7 +124,7 @@ async def _run(sandbox, script: str, failure: str, *arguments: str) -> None:
 async def _refresh_index(place: Path, spec: SandboxSpec) -> None:
     """Let git note what the layer's files look like from inside, times and inodes above all."""
     async with build(spec) as sandbox:
-        await sandbox.exec(["/bin/bash", "-c", _REFRESH], timeout=_GIT_TIMEOUT)  # fails where `install` changed files
+        await _run(sandbox, _REFRESH, "git cannot look through the repository")
         content = await sandbox.get(_INDEX, max_bytes=_MOST_INDEX)
     index = inside(place, _INDEX)
     index.unlink()

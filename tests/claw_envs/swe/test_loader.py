@@ -119,9 +119,10 @@ def test_what_is_no_source_is_said(tmp_path: Path) -> None:
         "verifed": "no SWE task set or path 'verifed': name verified, lite, ",
         "verified:": "name a file after the colon",
         f"verified:{tmp_path}/none.jsonl": "no SWE task set or path",
-        f"{tmp_path}/rows.csv": r"rows lie in a \.jsonl, \.json, \.parquet file",
+        f"{tmp_path}/rows.csv": r"rows, and parts of them, lie in a \.jsonl, \.json, \.parquet file",
         str(tmp_path): "no task there; a task's folder has a task.yaml",
         "x" * 5000: "cannot be read: .*File name too long",
+        f"{builtin('swe')}[:1]": "rows, and parts of them, lie in",
         file_of(tmp_path): "no task there",
     }.items():
         with pytest.raises(UserError, match=said):

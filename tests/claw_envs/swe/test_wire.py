@@ -67,7 +67,8 @@ def source(tmp_path: Path) -> str:
     return str(tmp_path / "rows.jsonl")
 
 
-def test_an_episode_on_a_server_tells_nothing_before_its_end(source: str, namespace: None, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("_usable")
+def test_an_episode_on_a_server_tells_nothing_before_its_end(source: str, tmp_path: Path) -> None:
     told, last = asyncio.run(_episode(source))
     assert b"add subtracts" in told
     assert not [secret for secret in ("a + b", "test_add", str(tmp_path)) if secret.encode() in told]

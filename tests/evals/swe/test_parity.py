@@ -15,7 +15,7 @@ from evals.swe.judges import OFFICIAL, Judged
 from evals.swe.mutations import MUTATIONS
 from evals.swe.parity import Row, parity, table
 
-RIGHT = Judged(status="resolved", applied=True, fail_to_pass=Outcomes(("new",)), pass_to_pass=Outcomes(("a", "b")))
+RIGHT = Judged(status="resolved", applied=True, fail_to_pass=Outcomes(["new"]), pass_to_pass=Outcomes(["a", "b"]))
 
 
 def test_all_judges_say_the_same_of_patches_of_every_kind(engine: Engine, tmp_path: Path) -> None:
@@ -30,7 +30,7 @@ def test_all_judges_say_the_same_of_patches_of_every_kind(engine: Engine, tmp_pa
 
 
 def test_the_command_writes_the_rows_and_succeeds(engine: Engine, tmp_path: Path) -> None:
-    words = "swe parity --task claw__gauge-1 --mutation half --backend docker".split()
+    words = ["swe", "parity", "--task", "claw__gauge-1", "--mutation", "half", "--backend", "docker"]
     result = CliRunner().invoke(app, [*words, "--out", str(tmp_path), "--json", str(tmp_path / "rows.json")])
     assert result.exit_code == 0, result.output
     assert "1 of 1 patches of 1 tasks are judged the same by docker, official" in result.stdout
@@ -45,8 +45,8 @@ def test_the_command_writes_the_rows_and_succeeds(engine: Engine, tmp_path: Path
     [
         {"status": "unresolved"},
         {"applied": False},
-        {"fail_to_pass": Outcomes((), ("new",))},
-        {"pass_to_pass": Outcomes(("a",), ("b",))},
+        {"fail_to_pass": Outcomes([], ["new"])},
+        {"pass_to_pass": Outcomes(["a"], ["b"])},
     ],
 )
 def test_every_difference_counts(change: dict[str, object]) -> None:

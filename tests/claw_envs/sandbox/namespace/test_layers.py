@@ -76,12 +76,16 @@ def test_what_a_sandbox_wrote_is_a_layer_for_others(
     low = make_layer("low", {"srv/gone": "", "srv/old/file": "", "srv/kept": "kept"})
 
     async def write(sandbox: NamespaceSandbox) -> None:
-        script = "rm /srv/gone; rm -r /srv/old; mkdir /srv/old; echo x > /srv/old/new; ln -s new /srv/old/link; sleep 99 &"
+        script = (
+            "rm /srv/gone; rm -r /srv/old; mkdir /srv/old; echo x > /srv/old/new; ln -s new /srv/old/link; sleep 99 &"
+        )
         await _say(sandbox, script)
         await sandbox.keep(tmp_path / "kept")
 
     async def read(sandbox: NamespaceSandbox) -> str:
-        return (await _say(sandbox, "ls -R /srv; cat /srv/kept /srv/old/link; test -O /srv/old/new && echo mine")).output
+        return (
+            await _say(sandbox, "ls -R /srv; cat /srv/kept /srv/old/link; test -O /srv/old/new && echo mine")
+        ).output
 
     in_sandbox(write, layers=(low,))
     seen = in_sandbox(read, layers=(low, str(tmp_path / "kept")))
@@ -94,7 +98,9 @@ def _refusal(backend: str = "namespace", **spec: Any) -> str:
     return str(error.value)
 
 
-def test_a_layer_must_be_there_and_the_agents(in_sandbox: Runner, make_layer: Callable[..., str], tmp_path: Path) -> None:
+def test_a_layer_must_be_there_and_the_agents(
+    in_sandbox: Runner, make_layer: Callable[..., str], tmp_path: Path
+) -> None:
     assert "no such directory" in _refusal(layers=(str(tmp_path / "none"),))
     linked = make_layer("linked", {"real/file": ""})
     Path(linked, "testbed").symlink_to("real")

@@ -123,6 +123,7 @@ def test_a_row_becomes_a_task() -> None:
     assert task.sandbox.image == "namanjain12/calc_final:0123456789abcdef"
 
 
+@pytest.mark.usefixtures("_usable")
 def test_only_the_expected_statuses_resolve(task: Task) -> None:
     more = diff(CALC.replace("a - b", "a + b", 1) + "\n\nmore = 1\n")
     forged = new_file("r2e_tests/test_1.py", f'print("{SHORT}")\n') + new_file("run_tests.sh", "true\n")
@@ -131,6 +132,18 @@ def test_only_the_expected_statuses_resolve(task: Task) -> None:
     assert statuses == ["resolved", "unresolved", "unresolved", "resolved"]
 
 
+@pytest.mark.usefixtures("_usable")
+def test_an_expected_error_without_a_tests_name(task: Task, tmp_path: Path) -> None:
+    lines = f"{SHORT}\\nPASSED r2e_tests/test_1.py::test_add\\nERROR r2e_tests/test_2.py - ImportError: x\\n"
+    (tmp_path / "r2e_tests" / "test_1.py").write_text(f'import sys\nprint("{lines}")\nsys.exit(1)\n')
+    expected = instance_of(read(row(expected_output_json=json.dumps({"test_add": "PASSED", "": "ERROR"}))))
+    options = task.verifier.options | {"instance": expected}
+    verifier = msgspec.structs.replace(task.verifier, options=options)
+    (verdict,) = verdicts(msgspec.structs.replace(task, verifier=verifier), GOLD)
+    assert verdict.report["fail_to_pass"]["success"] == ["test_add=PASSED", "=ERROR", "number=2"]
+
+
+@pytest.mark.usefixtures("_usable")
 def test_the_agent_finds_no_test(task: Task) -> None:
     assert task.sandbox is not None
     spec = agent_spec(task.sandbox, instance_of(task).base_commit, output_bytes=64_000)

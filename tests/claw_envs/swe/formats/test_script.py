@@ -83,6 +83,7 @@ def test_a_here_document_is_read_as_it_is(text: str) -> None:
     assert shell.stdout.decode() == (text if text.endswith("\n") else text + "\n")
 
 
+@pytest.mark.usefixtures("_usable")
 def test_the_verdict_by_such_a_script(tmp_path: Path) -> None:
     task = make_task(tmp_path)
     script = script_of(instance_of(task), "python3")
@@ -90,6 +91,7 @@ def test_the_verdict_by_such_a_script(tmp_path: Path) -> None:
     assert (gold.status, useless.status) == ("resolved", "unresolved")
 
 
+@pytest.mark.usefixtures("_usable")
 def test_an_agents_file_where_the_test_patch_adds_one_decides_nothing(tmp_path: Path) -> None:
     hidden = CHECK.replace(
         "failed = False\n", "def test_add():\n    assert calc.add(5, 3) == 8\n\n\nfailed = False\n", 1

@@ -73,7 +73,7 @@ def test_what_cannot_be_converted_is_named(tmp_path: Path) -> None:
 
 
 def test_another_swebench_is_refused_with_the_way_to_get_it(tmp_path: Path) -> None:
-    if metadata.version("swebench").startswith("4."):
+    if any(found.version.startswith("4.") for found in metadata.distributions(name="swebench")):
         pytest.skip("this environment has swebench 4")
     source, out = file_of(tmp_path, swe_bench4(base_commit=BASE)), tmp_path / "out.jsonl"
     with pytest.raises(UserError, match=r'needs swebench 4\.1\.0.*pip install "claw-envs\[swe4\]"'):

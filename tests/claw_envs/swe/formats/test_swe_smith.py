@@ -73,6 +73,7 @@ def test_the_gold_patch_is_the_bug_turned_round() -> None:
     assert found.image == "jyangballin/swesmith.x86_64.tiny_1776_calc.0123abcd"
 
 
+@pytest.mark.usefixtures("_usable")
 def test_gold_resolves_and_neither_nothing_nor_own_tests_do(task: Task) -> None:
     gold = instance_of(task).patch
     forged = new_file("check.py", 'print("PASSED check.py::test_add")\nprint("PASSED check.py::test_sub")\n')
@@ -80,6 +81,7 @@ def test_gold_resolves_and_neither_nothing_nor_own_tests_do(task: Task) -> None:
     assert statuses == ["resolved", "unresolved", "unresolved", "resolved"]
 
 
+@pytest.mark.usefixtures("_usable")
 def test_the_agent_finds_neither_the_tests_nor_the_code_before_the_bug(task: Task) -> None:
     assert task.sandbox is not None
     spec = agent_spec(task.sandbox, instance_of(task).base_commit, output_bytes=64_000)

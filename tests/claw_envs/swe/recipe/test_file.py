@@ -1,0 +1,51 @@
+from pathlib import Path
+
+import pytest
+
+from claw_envs.core.errors import UserError
+from claw_envs.swe.recipe import read_recipe
+
+
+def _write(tmp_path: Path, text: str) -> Path:
+    path = tmp_path / "recipe.toml"
+    path.write_text(text)
+    return path
+
+
+def test_an_empty_file_is_the_hosts_own_python(tmp_path: Path) -> None:
+    recipe = read_recipe(_write(tmp_path, ""))
+    assert (recipe.python, recipe.packages, recipe.install, recipe.env) == ("system", (), (), {})
+
+
+def test_paths_are_from_the_file_or_the_home_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/me")
+    for table, name, found in (
+        ('history = "patches"', "history", str(tmp_path / "patches")),
+        ('path = "../flask"', "path", str(tmp_path / "../flask")),
+        ('path = "~/flask"', "path", "/home/me/flask"),
+        ('path = "/srv/flask"', "path", "/srv/flask"),
+        ('url = "https://example.org/flask"', "url", "https://example.org/flask"),
+    ):
+        recipe = read_recipe(_write(tmp_path, f"[repository]\n{table}\n"))
+        assert getattr(recipe.repository, name) == found
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("pyhton = '3.9'", "pyhton"),
+        ("packages = 'pytest'", "Expected `array`"),
+        ("python = 3.9", "Expected `str`, got `float`"),
+        ("[repository]\npath = 'a'\nurl = 'b'", "takes one of path, url"),
+        ("[tests]\nlog_parser = 'parse_log_pytest'", "command"),
+        ("python =", "Invalid value"),
+    ],
+)
+def test_mistakes_are_named_with_the_file(tmp_path: Path, text: str, said: str) -> None:
+    with pytest.raises(UserError, match=rf"recipe\.toml: .*{said}"):
+        read_recipe(_write(tmp_path, text))
+
+
+def test_a_missing_file(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="No such file"):
+        read_recipe(tmp_path / "none.toml")
