@@ -135,7 +135,8 @@ def _not_once(path: str, content: bytes, old: bytes, count: int) -> str:
 
 def _lines_with(content: bytes, old: bytes) -> list[int]:
     """Numbers of the first lines at which `old` begins."""
-    found, place = [], content.find(old)
+    found: list[int] = []
+    place = content.find(old)
     while place >= 0 and len(found) < _PLACES:
         found.append(content.count(b"\n", 0, place) + 1)
         place = content.find(old, place + len(old))

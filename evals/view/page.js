@@ -89,10 +89,10 @@ function message(said, step) {
 }
 
 function show(episode) {
-  const facts = [episode.status, ending(episode), episode.score === null ? "not scored" : `score ${number(episode.score)}`,
+  const facts = [episode.status, ...(episode.ending ? [episode.ending] : []), episode.score === null ? "not scored" : `score ${number(episode.score)}`,
     `${episode.seconds.toFixed(1)} s`, ...(episode.attempts > 1 ? [`${episode.attempts} attempts`] : []),
     ...Object.entries(episode.metrics).map(([key, value]) => `${key} ${number(value)}`)];
-  const chips = [...new Set(facts)].map((fact) => element("span", "", visible(fact)));
+  const chips = facts.map((fact) => element("span", "", visible(fact)));
   chips[0].classList.add(colour(episode));
   const parts = [element("h2", "", visible(name(episode))), element("div", "chips", ...chips)];
   if (episode.error) parts.push(element("section", "bad", visible(episode.error)));

@@ -27,6 +27,14 @@ ACTIONS = {
         "The answer is \\boxed{17}.",
         "this step resets",
     ],
+    "swe": [
+        "THOUGHT: naïve 🙂\n```bash\nprintf 'naïve 🙂\\n\\ttab\\n'; cd /; kept=42\n```",
+        "no command here 中文",
+        '<tool_call>{"name": "bash", "arguments": {"command": "echo $kept; git -C /testbed log; (exit 3)"}}</tool_call>',
+        '<tool_call>{"name": "view_file", "arguments": {"path": "/testbed/README.md"}}</tool_call>',
+        "```bash\nsubmit\n```",
+        "```bash\nthis step resets\n```",
+    ],
     "chat": ["It's 12 🙂", "## Answer\n1. **naïve**\n2. 中文\n#### 12", "12, easy one", ""],
 }
 IDS = [row.id for row in claw_envs.FAMILIES]

@@ -37,6 +37,14 @@ ACTIONS = {
         "<code>1 / 0</code>",
         "\\boxed{12} \ud800",
     ],
+    "swe": [
+        "```bash\nprintf 'naïve 🙂\\n\\ttab\\n'; cd /; kept=42\n```",
+        "half a pair: \ud800",
+        {"content": "", "tool_calls": [{"id": "a", "function": {"name": "bad \udfff", "arguments": "{}"}}]},
+        '<tool_call>{"name": "view_file", "arguments": {"path": "/none"}}</tool_call>',
+        "```bash\necho $kept; git -C /testbed status; (exit 3)\n```",
+        "```bash\nsubmit\n```",
+    ],
     "chat": ["It's 12 🙂", {"content": "12, easy one"}, "half a pair: \ud800", "", "12", "12", "12"],
 }
 FAMILIES = sorted(ACTIONS)
@@ -53,6 +61,7 @@ def without_paths(task: Task) -> dict[str, Any]:
     """A task as far as it says something to a client."""
     said = {name: getattr(task, name) for name in task.__struct_fields__ if name not in ("path", "sandbox", "verifier")}
     said |= {"kind": task.verifier.kind, "verifier timeout": task.verifier.timeout}
+    said["metadata"] = {key: value for key, value in task.metadata.items() if key != "recipe"}
     if task.sandbox is not None:
         granted = set(task.sandbox.__struct_fields__) - {"files", "build", "rootfs"}
         said |= {name: getattr(task.sandbox, name) for name in granted}

@@ -1,8 +1,8 @@
 #!/bin/bash
 set -uxo pipefail
-git -C /testbed checkout 3f6743f3e4a08078a4434fdb77f4e9259c54b634 tests/
+git -C /testbed checkout 8f272282e44512484331cd72b59312e92aab68ae tests/
 cd /testbed
-git checkout 3f6743f3e4a08078a4434fdb77f4e9259c54b634 tests/test_apply.py tests/test_unified.py
+git checkout 8f272282e44512484331cd72b59312e92aab68ae tests/test_apply.py tests/test_unified.py
 rm -rf -- tests/test_line_ends.py
 git apply -v - <<'EOF_PATCH'
 diff --git a/tests/test_apply.py b/tests/test_apply.py
@@ -123,4 +123,4 @@ EOF_PATCH
 : '>>>>> Start Test Output'
 python3 -m pytest -rA tests/test_apply.py tests/test_compare.py tests/test_line_ends.py tests/test_main.py tests/test_parse.py tests/test_unified.py
 : '>>>>> End Test Output'
-git checkout 3f6743f3e4a08078a4434fdb77f4e9259c54b634 tests/test_apply.py tests/test_unified.py
+git checkout 8f272282e44512484331cd72b59312e92aab68ae tests/test_apply.py tests/test_unified.py

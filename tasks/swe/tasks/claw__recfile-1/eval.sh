@@ -1,8 +1,8 @@
 #!/bin/bash
 set -uxo pipefail
-git -C /testbed checkout b9c018616e7096f29b2195cee5a227cb3b6001a3 tests/
+git -C /testbed checkout 61f4154f257eaa31ba1a617fa39a8d465ebb193b tests/
 cd /testbed
-git checkout b9c018616e7096f29b2195cee5a227cb3b6001a3 tests/test_files.py
+git checkout 61f4154f257eaa31ba1a617fa39a8d465ebb193b tests/test_files.py
 rm -rf -- tests/data/stations_v1.rec tests/test_version1.py
 git apply -v - <<'EOF_PATCH'
 diff --git a/tests/data/stations_v1.rec b/tests/data/stations_v1.rec
@@ -21,10 +21,10 @@ literal 0
 HcmV?d00001
 
 diff --git a/tests/test_files.py b/tests/test_files.py
-index 86d9d89..de80c19 100644
+index 5844da9..420bf5b 100644
 --- a/tests/test_files.py
 +++ b/tests/test_files.py
-@@ -117,3 +117,15 @@ def test_a_record_that_was_changed(path):
+@@ -119,3 +119,15 @@ def test_a_record_that_was_changed(path):
  def test_damaged_records_are_skipped_on_request(path):
      damage(path)
      assert list(read_records(path, skip_damaged=True)) == [DEAD_SEA]
@@ -113,4 +113,4 @@ EOF_PATCH
 : '>>>>> Start Test Output'
 python3 -m pytest -rA tests/test_files.py tests/test_schema.py tests/test_version1.py
 : '>>>>> End Test Output'
-git checkout b9c018616e7096f29b2195cee5a227cb3b6001a3 tests/test_files.py
+git checkout 61f4154f257eaa31ba1a617fa39a8d465ebb193b tests/test_files.py

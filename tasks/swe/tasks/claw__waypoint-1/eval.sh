@@ -1,8 +1,8 @@
 #!/bin/bash
 set -uxo pipefail
-git -C /testbed checkout 5b7eec2487f1fe1513ba6b9c9dfae6e44efd2e4f tests/
+git -C /testbed checkout 94b80ff506771e4a0e1cecb430a5457d39aa109d tests/
 cd /testbed
-git checkout 5b7eec2487f1fe1513ba6b9c9dfae6e44efd2e4f tests/test_match.py
+git checkout 94b80ff506771e4a0e1cecb430a5457d39aa109d tests/test_match.py
 rm -rf -- tests/test_literal.py
 git apply -v - <<'EOF_PATCH'
 diff --git a/tests/test_literal.py b/tests/test_literal.py
@@ -65,10 +65,10 @@ index 0000000..2510086
 +    with pytest.raises(NotFound):
 +        router.match("/v1.0/12xjson")
 diff --git a/tests/test_match.py b/tests/test_match.py
-index 2385b00..7431cab 100644
+index 2531915..6237c07 100644
 --- a/tests/test_match.py
 +++ b/tests/test_match.py
-@@ -77,3 +77,13 @@ def test_mount():
+@@ -79,3 +79,13 @@ def test_mount():
      assert router.match("/admin").endpoint == "admin.index"
      assert router.match("/admin/users/3") == ("admin.user", {"user_id": 3})
      assert router.url_for("admin.user", user_id=3) == "/admin/users/3"
@@ -86,4 +86,4 @@ EOF_PATCH
 : '>>>>> Start Test Output'
 python3 -m pytest -rA tests/test_build.py tests/test_literal.py tests/test_match.py tests/test_pattern.py
 : '>>>>> End Test Output'
-git checkout 5b7eec2487f1fe1513ba6b9c9dfae6e44efd2e4f tests/test_match.py
+git checkout 94b80ff506771e4a0e1cecb430a5457d39aa109d tests/test_match.py

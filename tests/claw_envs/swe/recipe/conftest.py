@@ -1,4 +1,4 @@
-"""A cache of layers for one run of the tests, packages that pip finds without an index, and a clone with a fix in it."""
+"""A cache of layers for one run of the tests, packages that pip finds without an index, and a clone with a fix."""
 
 import ensurepip
 import os
@@ -55,7 +55,9 @@ class Clone(NamedTuple):
 
     def git(self, *arguments: str) -> str:
         """What git prints."""
-        done = subprocess.run(["git", *arguments], cwd=self.path, env=os.environ | _WHO, check=True, capture_output=True)
+        done = subprocess.run(
+            ["git", *arguments], cwd=self.path, env=os.environ | _WHO, check=True, capture_output=True
+        )
         return done.stdout.decode().strip()
 
 

@@ -31,9 +31,13 @@ def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "recipes"
 
 
-async def _write(place: Path) -> None:
+def _fill(place: Path) -> None:
     place.mkdir()
     (place / "whole").touch()
+
+
+async def _write(place: Path) -> None:
+    await asyncio.to_thread(_fill, place)
 
 
 async def _never(place: Path) -> None:
