@@ -31,7 +31,8 @@ def report() -> str:
     """The whole report as text: one line a check, and the fix under each that is missing."""
     lines: list[str] = []
     area = ""
-    for check in (*_machine(), *_sandboxes(), *_browser(), *_repositories(), *_tool_calls(), *_engines(), *_models(), *_extras()):
+    parts = (_machine, _sandboxes, _browser, _repositories, _tool_calls, _engines, _models, _extras)
+    for check in (check for part in parts for check in part()):
         if check.area != area:
             lines.append(("\n" if lines else "") + check.area)
             area = check.area

@@ -62,6 +62,8 @@ async def run_benchmark(
 ) -> Summary:
     """Run what `out` does not yet hold and write `episodes.jsonl`, `settings.json` and `summary.json` there.
 
+    At the end `benchmark.finish` runs; the summary is on disk before, and again after where there is a second opinion.
+
     Args:
         out: folder of the results; the same folder again resumes.
         parallel: most environments at a time.
@@ -71,20 +73,11 @@ async def run_benchmark(
         model: name for the report.
         on_result: told of every new result.
 
-    Then `benchmark.finish` runs; the summary is on disk before, and again after where there is a second opinion.
-
     Raises:
         UserError: if `out` holds results of another benchmark, model, seed or setting.
     """
-    settings = {
-        "benchmark": benchmark.name,
-        "model": model,
-        "seed": seed,
-        "sampling": benchmark.sampling._replace(seed=None)._asdict(),
-        "env": dict(benchmark.env_kwargs),
-        **benchmark.settings,
-    }
-    _claim(out / SETTINGS, settings)
+    settings = _settings(benchmark, model, seed)
+    _claim(out, settings)
     file = ResultFile(out / EPISODES)
     jobs = plan(benchmark, samples=samples, seed=seed)
     done = {key for key, result in file.results.items() if result.status is not Status.ABORTED}
@@ -188,11 +181,24 @@ async def _attempt(benchmark: Benchmark, policy: Policy, env: ClawEnv, job: Job)
     )
 
 
-def _claim(path: Path, settings: dict[str, Any]) -> None:
-    """Write down whose results the folder holds, or check that they are ours."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+def _settings(benchmark: Benchmark, model: str, seed: int) -> dict[str, Any]:
+    """What results in one folder have in common."""
+    return {
+        "benchmark": benchmark.name,
+        "model": model,
+        "seed": seed,
+        "sampling": benchmark.sampling._replace(seed=None)._asdict(),
+        "env": dict(benchmark.env_kwargs),
+        **benchmark.settings,
+    }
+
+
+def _claim(out: Path, settings: dict[str, Any]) -> None:
+    """Write down whose results the folder holds, or check that they are ours; without a result it is nobody's."""
+    out.mkdir(parents=True, exist_ok=True)
+    path, episodes = out / SETTINGS, out / EPISODES
     ours = from_json(to_json(settings), dict[str, Any])
-    if not path.exists():
+    if not (path.exists() and episodes.exists() and episodes.stat().st_size):
         write_json(path, ours)
         return
     try:
@@ -203,4 +209,4 @@ def _claim(path: Path, settings: dict[str, Any]) -> None:
     if different:
         different = ["benchmark"] if "benchmark" in different else different  # the rest follows from it
         was = ", ".join(f"{key}={theirs.get(key)!r} (now {ours.get(key)!r})" for key in different)
-        raise UserError(f"{path.parent} holds results of other settings: {was}; choose another --out")
+        raise UserError(f"{out} holds results of other settings: {was}; choose another --out")

@@ -66,7 +66,7 @@ class Official(msgspec.Struct, kw_only=True):
 
     Attributes:
         program: what gave them.
-        n: episodes that both judged.
+        n: episodes that we judged and the program was given; one that it gave no verdict on is a difference.
         resolved: of these, how many the program found solved.
         agree: of how many both say the same.
         differences: the others.

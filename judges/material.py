@@ -11,7 +11,7 @@ from functools import cache
 from importlib import resources
 from typing import Any, Literal, NamedTuple
 
-from claw_envs.core.episode import Message, Turn
+from claw_envs.core.episode import Message, Turn, content_of
 from claw_envs.core.task import Task
 from judges.commands import action_of
 from judges.fence import Fence
@@ -103,11 +103,9 @@ def _speaker(message: Message) -> str:
 
 
 def _text(message: dict[str, Any]) -> str:
-    content = message.get("content") or ""
-    if isinstance(content, list):
-        content = "\n".join(str(part.get("text", f"[{part.get('type')}]")) for part in content)
     calls = message.get("tool_calls")
-    return f"{content}\n{json.dumps(calls, ensure_ascii=False)}" if calls else str(content)
+    text = content_of(message)
+    return f"{text}\n{json.dumps(calls, ensure_ascii=False)}" if calls else text
 
 
 def _clip(text: str, limit: int) -> str:

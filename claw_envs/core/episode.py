@@ -150,3 +150,11 @@ class Episode(msgspec.Struct, kw_only=True):
     status: Status = Status.RUNNING
     report: dict[str, Any] = {}
     error: str | None = None
+
+
+def content_of(message: Message) -> str:
+    """What a chat message says, as text; of parts that are none their type, as in `[image_url]`."""
+    content = message.get("content") or ""
+    if isinstance(content, list):
+        return "\n".join(str(part.get("text", f"[{part.get('type')}]")) for part in content)
+    return str(content)

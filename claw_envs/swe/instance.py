@@ -4,16 +4,19 @@ Every format is read into this; what verifies a patch reads nothing else. A row 
 or `image` (SWE-bench 4 kept them in its code) gets them from its recipe or from `claw_envs.swe.formats`.
 """
 
+import re
 from typing import Any, Literal
 
 import msgspec
 
+from claw_envs.core.errors import UserError
 from claw_envs.core.task import Limits, SandboxSpec, Task, VerifierSpec
 
 REPOSITORY = "/testbed"
 """Where the repository lies in a sandbox, as in SWE-bench's images."""
 LIMITS = Limits(max_steps=20, step_timeout=180.0, episode_timeout=3600.0)
 SANDBOX = SandboxSpec(workdir=REPOSITORY, memory_mb=4096, pids=512, cpus=2.0, disk_mb=2048)
+_ID = re.compile(r"[^./\s][^/\s]*")
 
 
 class Instance(msgspec.Struct, frozen=True, kw_only=True):
@@ -62,7 +65,12 @@ def task_of(
     Args:
         timeout: seconds for the tests.
         metadata: what else is known of it, such as `format` and `difficulty`.
+
+    Raises:
+        UserError: if the instance's id cannot name a folder, as it does for the official harness.
     """
+    if not _ID.fullmatch(instance.instance_id):
+        raise UserError(f"instance_id {instance.instance_id!r} must be a name without slash and space")
     return Task(
         id=instance.instance_id,
         family="swe",

@@ -88,6 +88,11 @@ rm -rf "$fresh"
 """
 
 
+_FORGET = f"""cd {REPOSITORY}
+find . -name .git -prune -o '(' -name __pycache__ -o -name .pytest_cache ')' -prune -exec rm -rf {{}} +"""
+"""What Python remembers of the files that were there before; an image may have been at another commit."""
+
+
 def squash_script(commit: str) -> str:
     """Shell that leaves nothing in the repository but `commit`, with its files as they are.
 
@@ -102,5 +107,5 @@ def agent_spec(spec: SandboxSpec, commit: str, *, output_bytes: int) -> SandboxS
 
     Layers were made without the history; an image's is left out when the sandbox starts, before any reset.
     """
-    setup = spec.setup if spec.layers else (*spec.setup, squash_script(commit))
+    setup = spec.setup if spec.layers else (*spec.setup, _FORGET, squash_script(commit))
     return msgspec.structs.replace(spec, setup=setup, env=ANY_OWNER | spec.env, output_bytes=output_bytes)

@@ -13,11 +13,12 @@ from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Protocol
 
 from claw_envs.core.endpoints import split_endpoint
-from claw_envs.core.episode import Episode, Status, Turn
-from claw_envs.core.errors import InfrastructureError, UserError
+from claw_envs.core.episode import Episode, Turn
+from claw_envs.core.errors import UserError
 from claw_envs.core.task import Task
 from claw_envs.core.tasksets import load_tasks
 from evals.benchmark import Benchmark, Options, Scored, Scorer
+from evals.in_memory import figures_of
 from evals.metrics import mean
 from evals.models import open_policy
 from evals.personal.comment import comment_score
@@ -25,8 +26,6 @@ from evals.personal.correctness import is_correct
 from evals.personal.hinted import HINTS, HintedPolicy
 from evals.personal.style import style_score
 from evals.results import EpisodeResult, by_task, mean_metrics
-from evals.runner import plan, run_jobs
-from evals.summary import summarise
 from trainers.policies.base import Policy, Prompt, Sampling
 from trainers.policies.render import with_hint
 
@@ -163,14 +162,7 @@ async def evaluate(
         persona=persona, limit=limit, max_new_tokens=max_new_tokens, temperature=temperature, hinted=hinted
     )
     ours = benchmark(None, options, reference=reference)
-    results: list[EpisodeResult] = []
-    jobs = plan(ours, samples=1, seed=seed)
-    await run_jobs(ours, policy, jobs, parallel=len(jobs), retries_aborted=2, record=results.append)
-    summary = summarise(results, benchmark=ours.name, metrics=ours.metrics(results))
-    if summary.score is None or summary.low is None or summary.high is None:
-        reasons = {result.error for result in results if result.status is Status.ABORTED}
-        raise InfrastructureError(f"no answer could be scored: {'; '.join(map(str, reasons))}")
-    return {"score": summary.score, "score_low": summary.low, "score_high": summary.high, **summary.metrics}
+    return await figures_of(policy, ours, parallel=len(ours.tasks), seed=seed)
 
 
 def perplexity(nlls: Sequence[float], tokens: Sequence[float]) -> float:

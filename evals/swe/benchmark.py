@@ -1,6 +1,7 @@
 """Benchmark `swebench`: issues of real repositories; the score is the hidden tests' verdict, as SWE-bench gives it."""
 
 import asyncio
+import math
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
@@ -74,6 +75,8 @@ def benchmark(tasks: str | None, options: SweOptions) -> Benchmark:
     """
     if (options.price_in is None) != (options.price_out is None):
         raise UserError("a cost needs both price_in and price_out, in USD for a million tokens")
+    if not all(0 <= price < math.inf for price in (options.price_in or 0.0, options.price_out or 0.0)):
+        raise UserError("price_in and price_out must be numbers from 0 up")
     if options.harness_workers < 1:
         raise UserError(f"harness_workers must be at least 1, got {options.harness_workers}")
     chosen = load_tasks("swe", tasks)[: options.limit]

@@ -3,14 +3,12 @@
 import asyncio
 import math
 
-from claw_envs.core.episode import Status
-from claw_envs.core.errors import InfrastructureError
 from claw_envs.wire.calls import Form
-from evals.results import EpisodeResult
-from evals.runner import plan, run_jobs
-from evals.summary import summarise
+from evals.in_memory import figures_of
 from evals.toolcall.benchmark import ToolCallOptions, benchmark
 from trainers.policies.base import Policy
+
+_SHOWN = ("score", "score_low", "score_high", "called", "valid_calls", "steps", "calls", "truncated")
 
 
 async def evaluate(
@@ -64,13 +62,5 @@ async def evaluate(
         backend=backend,
     )
     ours = await asyncio.to_thread(benchmark, tasks, options)  # it may read files, or the hub
-    results: list[EpisodeResult] = []
-    jobs = plan(ours, samples=samples, seed=seed)
-    await run_jobs(ours, policy, jobs, parallel=parallel, retries_aborted=2, record=results.append)
-    summary = summarise(results, benchmark=ours.name)
-    if summary.score is None or summary.low is None or summary.high is None:
-        reasons = {result.error for result in results if result.status is Status.ABORTED}
-        raise InfrastructureError(f"no episode could be scored: {'; '.join(map(str, reasons))}")
-    shown = ("called", "valid_calls", "steps", "calls", "truncated")
-    figures = {name: summary.metrics.get(name, math.nan) for name in shown}
-    return {"score": summary.score, "score_low": summary.low, "score_high": summary.high, **figures}
+    figures = await figures_of(policy, ours, parallel=parallel, samples=samples, seed=seed)
+    return {name: figures.get(name, math.nan) for name in _SHOWN}

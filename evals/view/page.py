@@ -16,7 +16,7 @@ from typing import Any
 
 import msgspec
 
-from claw_envs.core.episode import Message
+from claw_envs.core.episode import Message, content_of
 from claw_envs.core.errors import UserError
 from evals.results import EpisodeResult, read_results
 from evals.runner import EPISODES, SUMMARY
@@ -39,14 +39,18 @@ def write_page(folder: Path, out: Path | None = None) -> Path:
         The page's path.
 
     Raises:
-        UserError: if the folder holds no results.
+        UserError: if the folder holds no results, or the page cannot be written.
     """
     results = read_results(folder / EPISODES)
     summary = _summary(folder / SUMMARY)
     path = out or folder / PAGE
+    text = page(results.values(), summary, name=folder.resolve().name)
     new = path.with_name(path.name + ".new")
-    new.write_text(page(results.values(), summary, name=folder.resolve().name), encoding="utf-8")
-    new.replace(path)
+    try:
+        new.write_text(text, encoding="utf-8")
+        new.replace(path)
+    except OSError as error:
+        raise UserError(f"{path}: cannot be written ({error.strerror})") from error
     return path
 
 
@@ -91,11 +95,8 @@ def _shown(result: EpisodeResult) -> dict[str, Any]:
 
 def _message(message: Message) -> dict[str, str]:
     """Who speaks, and what: text, then the calls as JSON."""
-    content = message.get("content") or ""
-    if isinstance(content, list):
-        content = "\n".join(str(part.get("text", f"[{part.get('type')}]")) for part in content)
     calls = [call.get("function", call) for call in message.get("tool_calls") or []]
-    texts = [str(content), *(json.dumps(call, ensure_ascii=False, indent=1) for call in calls)]
+    texts = [content_of(message), *(json.dumps(call, ensure_ascii=False, indent=1) for call in calls)]
     return {"role": str(message.get("role")), "text": _clipped("\n".join(text for text in texts if text))}
 
 

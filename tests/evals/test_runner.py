@@ -107,6 +107,12 @@ def test_a_folder_of_other_results_is_refused(tmp_path: Path) -> None:
         run(Answerer(TASKS, right=IDS), tmp_path, seed=8)
 
 
+def test_settings_that_gave_no_result_leave_the_folder_free(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="max_steps"):
+        run(Answerer(TASKS, right=IDS), tmp_path, benchmark=replace(BENCHMARK, env_kwargs={"max_steps": 0}))
+    assert run(Answerer(TASKS, right=IDS), tmp_path).n == 6
+
+
 def test_seeds_depend_on_the_episode_alone(tmp_path: Path) -> None:
     few = Benchmark(name="chat", family="chat", tasks=TASKS[2:4], score=outcome, sampling=GREEDY)
     all_seeds = {(job.task.id, job.sample_index): job.seed for job in plan(BENCHMARK, samples=3, seed=7)}

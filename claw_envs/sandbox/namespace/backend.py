@@ -35,8 +35,15 @@ from claw_envs.sandbox.process.setup import set_up
 from claw_envs.sandbox.process.shell import BashShell
 from claw_envs.sandbox.process.tty import TERM, Tty, program
 
-_KILL_ALL = "until kill -9 -1 2>/dev/null; set -- /proc/[1-9]*; [ $# = 1 ]; do :; done"
-"""In the holder, which is PID 1: every process of the sandbox but itself, at one stroke, until all have gone."""
+_KILL_ALL = """until kill -9 -1 2>/dev/null; alive=0
+for process in /proc/[1-9]*; do
+    { read -rd '' stat || [ "$stat" ]; } 2>/dev/null <$process/stat || continue
+    set -- ${stat##*) }
+    [ "$1 ${18}" = "Z 1" ] || alive=$((alive + 1))
+done
+[ $alive = 1 ]; do :; done"""
+"""In the holder, which is PID 1: every process of the sandbox but itself, at one stroke, until all have gone. What
+has ended, its last thread too, has gone: its parent may be outside of the sandbox, and take its time to notice."""
 _SILENT_ROUTE = "ip route add 10.255.255.1 dev lo src 127.0.0.1"
 """To where nobody ever answers, as tests of time-outs take for granted; anywhere else a program is told at once that
 there is no network. Only where the host has `ip`."""

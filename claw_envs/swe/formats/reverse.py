@@ -1,4 +1,4 @@
-"""Turns a text patch of git's round, so that it undoes what it did. Not covered: binary files."""
+"""Turns a text patch of git's round, so that it undoes what it did. Not covered: binary files, copies."""
 
 import io
 import re
@@ -28,7 +28,7 @@ def reversed_patch(patch: str) -> str:
     """The patch that undoes `patch`.
 
     Raises:
-        UserError: if it changes a binary file, or a hunk is cut short.
+        UserError: if it changes a binary file, copies a file, or has a hunk that is cut short.
     """
     return "".join(_turned(list(io.StringIO(patch, newline="\n"))))
 
@@ -43,6 +43,8 @@ def _turned(lines: list[str]) -> Iterator[str]:
             at = end
         elif lines[at].startswith(("GIT binary patch", "Binary files ")):
             raise UserError("the patch changes a binary file, which cannot be turned round")
+        elif lines[at].startswith("copy from "):
+            raise UserError("the patch copies a file, which cannot be turned round")
         else:
             taken, line = _header(lines[at : at + 2])
             yield line

@@ -46,6 +46,6 @@ def reader_of(row: Row) -> RowReader:
         return r2e_gym.read
     if "image_name" in row and not row.get("eval_script"):
         return swe_smith.read
-    if row.get("repo") in swe_gym.COMMANDS and not row.get("eval_script"):
+    if str(row.get("repo")) in swe_gym.COMMANDS and not row.get("eval_script"):
         return swe_gym.read
     return rows.read

@@ -33,12 +33,14 @@ def convert_file(source: Path, out: Path) -> Converted:
     """Convert a file of rows to JSON lines.
 
     Raises:
-        UserError: if `source` cannot be read, `out` exists, or the installed swebench is not version 4.
+        UserError: if `source` cannot be read, `out` exists or has no folder, or swebench here is not version 4.
     """
     if not source.is_file():
         raise UserError(f"{source}: no such file")
     if out.exists():
         raise UserError(f"{out} exists: name a new file")
+    if not out.parent.is_dir():
+        raise UserError(f"{out}: there is no folder {out.parent}")
     done = convert(read_rows(source))
     out.write_bytes(b"".join(msgspec.json.encode(row) + b"\n" for row in done.rows))
     return done

@@ -1,7 +1,7 @@
 """The Python of a recipe: found on this machine, and copied into a layer of its own where sandboxes do not see it.
 
 Below /usr the sandbox has the host's own. Others are copied to the same path as on the host, as both programs and
-libraries name it: without the packages installed in them, tests and static libraries.
+libraries name it: without the packages installed in them, their tests and static libraries.
 
 Not covered: interpreters that need libraries outside their own folder and /usr.
 """
@@ -24,10 +24,14 @@ SYSTEM = "/usr/bin/python3"
 _TIMEOUT = 60.0
 _ASK = """import json, os, sys
 real = os.path.realpath(getattr(sys, "_base_executable", sys.executable))
-print(json.dumps([real, sys.base_prefix, sys.version, list(sys.version_info[:2])]))"""
+print(json.dumps([real, os.path.realpath(sys.base_prefix), sys.version, list(sys.version_info[:2])]))"""
 _MANAGED = (".pyenv/versions/{}*/bin", ".local/share/uv/python/cpython-{}*/bin")
 """Where version managers keep interpreters in the home directory, for those that are not on the PATH."""
-_LEFT_OUT = ("site-packages", "test", "tests", "__pycache__", "*.a", "idlelib", "turtledemo", "lib2to3")
+_LEFT_OUT = shutil.ignore_patterns("site-packages", "tests", "*.a", "idlelib", "turtledemo")
+_LEFT_OF_TEST = {"__init__.py", "support"}
+"""Of the standard library's own tests: what tests of others use."""
+_answers: dict[tuple[str, int], "Interpreter"] = {}
+"""By program and time of its last change, as who opens a sandbox asks anew each time."""
 
 
 class Interpreter(NamedTuple):
@@ -78,6 +82,13 @@ def _candidates(python: str) -> list[str]:
 
 
 async def _ask(path: str) -> Interpreter | None:
+    program = (path, os.stat(path).st_mtime_ns)
+    if program not in _answers and (found := await _introduced(path)):
+        _answers[program] = found
+    return _answers.get(program)
+
+
+async def _introduced(path: str) -> Interpreter | None:
     code, said = await run([path, "-I", "-c", _ASK], timeout=_TIMEOUT)
     try:
         real, prefix, version, short = msgspec.json.decode(said, type=tuple[str, str, str, list[int]])
@@ -87,9 +98,15 @@ async def _ask(path: str) -> Interpreter | None:
 
 
 async def interpreter_layers(python: Interpreter) -> tuple[str, ...]:
-    """The layer that holds `python`; none where it is needed nowhere."""
+    """The layer that holds `python`; none where it is needed nowhere.
+
+    Raises:
+        UserError: if it cannot be copied.
+    """
     if python.shared:
         return ()
+    if not Path(python.path).is_relative_to(python.prefix):
+        raise UserError(f"{python.path} is not in its prefix {python.prefix}, so it cannot be copied: use another")
     key = key_of("python", python, os.stat(python.path).st_mtime_ns)
     return (str(await layer(key, lambda place: asyncio.to_thread(_copy, python, place))),)
 
@@ -102,12 +119,16 @@ def _copy(python: Interpreter, place: Path) -> None:
     program.parent.mkdir(parents=True, exist_ok=True)
     shutil.copy2(python.path, program)
     library = f"lib/python{python.short}"
-    shutil.copytree(prefix / library, copy / library, symlinks=True, ignore=shutil.ignore_patterns(*_LEFT_OUT))
+    shutil.copytree(prefix / library, copy / library, symlinks=True, ignore=_left_out)
     for shared in prefix.glob("lib/*.so*"):
         shutil.copy2(shared, copy / "lib" / shared.name, follow_symlinks=False)
     if (prefix / "include").is_dir():
         shutil.copytree(prefix / "include", copy / "include", symlinks=True)
     own(place)
+
+
+def _left_out(folder: str, names: list[str]) -> set[str]:
+    return set(names) - _LEFT_OF_TEST if Path(folder).name == "test" else _LEFT_OUT(folder, names)
 
 
 def own(place: Path) -> None:

@@ -78,8 +78,8 @@ async def _locked(path: Path) -> AsyncIterator[None]:
         except BlockingIOError:
             await _wait_for(file, path)
         yield
-        fcntl.flock(file, fcntl.LOCK_UN)
     finally:
+        fcntl.flock(file, fcntl.LOCK_UN)  # a fork may have the file still
         os.close(file)
 
 

@@ -10,6 +10,7 @@ Not covered: submodules, and Git LFS, of which the pointers are checked out.
 
 import os
 import tempfile
+import urllib.parse
 from pathlib import Path
 
 from claw_envs.core.errors import UserError
@@ -102,7 +103,7 @@ async def _fetch(path: str, url: str, base: str, target: Path) -> None:
     fetch = ["git", "-C", str(target), "fetch", "-q", "--depth=1", "--no-tags"]
     if path:
         fetch += ["--upload-pack", "git -c uploadpack.allowAnySHA1InWant=true upload-pack"]
-        url = f"file://{path}"
+        url = f"file://{urllib.parse.quote(path)}"
     for command in (
         ["git", "init", "-q", "--bare", "--template=", "-b", "main", str(target)],
         [*fetch, url, f"{base}:refs/heads/main"],

@@ -1,4 +1,4 @@
-"""`python -m evals.perf swe`: our episodes in a repository against mini-swe-agent's and SWE-bench's harness, in one run."""
+"""`python -m evals.perf swe`: our episodes in a repository, mini-swe-agent's with SWE-bench's harness, and clones."""
 
 import asyncio
 import sys

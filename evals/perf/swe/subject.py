@@ -1,7 +1,7 @@
 """What the episodes are about: a generated repository, an image and a recipe of it, and a task whose tests do nothing.
 
-The repository's only commit has fixed content, author and date: its id is the same everywhere, so that what was built of
-it, an image or a layer, is found again.
+The repository's only commit has fixed content, author and date. Its id is the same everywhere, so that what was built
+of it, an image or a layer, is found again.
 """
 
 import asyncio

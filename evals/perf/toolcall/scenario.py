@@ -24,8 +24,8 @@ BIG = 100_000
 BIG_CALL = f"print(('0123456789' * 9 + '012345678\\n') * {BIG // 100}, end='')"
 WORK = "from fractions import Fraction\nprint(sum(Fraction(1, n) for n in range(1, 660)).numerator % 1000)"
 """A millisecond of exact arithmetic."""
-_OFFLINE = "print('offline' if len(open('/proc/net/route').readlines()) < 2 else 'online')"
-"""A system without a route has the heading only."""
+_OFFLINE = "print('online' if any(line.split()[0] != 'lo' for line in [*open('/proc/net/route')][1:]) else 'offline')"
+"""A system without a network has no route that leads out of it."""
 _CONNECTED = len(Path("/proc/net/route").read_text().splitlines()) > 1
 KEEPS, HIDES, OFFLINE, FREE, KILLS, GOES_ON = (
     "keeps state between calls",

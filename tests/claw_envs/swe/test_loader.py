@@ -103,6 +103,12 @@ def test_one_bad_row_hides_no_other(tmp_path: Path) -> None:
         load(file_of(tmp_path, bad, bad))
 
 
+def test_a_row_of_odd_types_is_a_fault_like_any_other(tmp_path: Path) -> None:
+    tasks, faults = survey(file_of(tmp_path, swe_bench5(repo=[]), swe_bench5()))
+    assert (len(tasks), [fault.name for fault in faults]) == (1, ["tiny__calc-1"])
+    assert "Expected `str`, got `array` - at `$.repo`" in faults[0].reason
+
+
 def test_a_recipe_that_is_given_serves_rows_without_script(tmp_path: Path) -> None:
     recipe = tmp_path / "calc.toml"
     recipe.write_text('[tests]\ncommand = "python -m pytest -rA"\n')

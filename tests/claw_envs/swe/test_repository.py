@@ -160,9 +160,23 @@ def test_a_commit_that_is_not_there_is_named(in_sandbox: InSandbox) -> None:
     assert f"the repository has no commit {'0' * 40}" in result.output
 
 
+def test_compiled_files_of_another_commit_are_removed(in_sandbox: InSandbox) -> None:
+    async def body(sandbox: Any) -> str:
+        inside = Inside(sandbox)
+        base = await inside.make(
+            SHAPES["clone"], "mkdir -p 'a b/__pycache__' .pytest_cache; touch 'a b/__pycache__/x.pyc'"
+        )
+        for command in agent_spec(SandboxSpec(image="x"), base, output_bytes=99).setup:
+            await inside(command)
+        return await inside("cd /testbed; find . -name '*cache*'; git status --porcelain; cat .git/info/exclude")
+
+    assert in_sandbox(body, workdir=REPOSITORY) == ""
+
+
 def test_the_agents_machine() -> None:
     spec = SandboxSpec(image="x", setup=("make",), env={"A": "b"})
     found = agent_spec(spec, "0" * 40, output_bytes=99)
-    assert found.setup == ("make", squash_script("0" * 40))
+    first, *_, last = found.setup
+    assert (first, last) == ("make", squash_script("0" * 40))
     assert (found.env, found.output_bytes, found.image) == (ANY_OWNER | {"A": "b"}, 99, "x")
     assert agent_spec(SandboxSpec(layers=("/x",)), "0" * 40, output_bytes=99).setup == ()

@@ -13,7 +13,7 @@ from claw_envs.cli import app
 from claw_envs.core.errors import UserError
 from claw_envs.core.task import Task
 from claw_envs.core.tasksets import builtin
-from claw_envs.soundness import Report, table
+from claw_envs.soundness import Report, table, validate_tasks
 from claw_envs.swe.validate import recognises, validate
 from tests.claw_envs.swe.tiny import CALC, GOLD, diff, make_task
 
@@ -23,6 +23,12 @@ ADD, SUB = "check.py::test_add", "check.py::test_sub"
 def reports(tasks: Sequence[Task], **options: Any) -> list[Report]:
     """The reports on `tasks`, with the time that they took left out."""
     return asyncio.run(validate(tasks, **options))
+
+
+def test_every_built_in_task_is_sound() -> None:
+    found = validate_tasks("swe", parallel=2)
+    assert len(found) >= 10
+    assert [f"{report.task_id}: {report.error}" for report in found if not report.ok] == []
 
 
 def test_a_sound_task(tmp_path: Path) -> None:

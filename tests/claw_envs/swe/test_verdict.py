@@ -3,6 +3,7 @@
 import asyncio
 import inspect
 import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -146,6 +147,12 @@ def test_an_unknown_log_parser_is_the_users_mistake(tmp_path: Path) -> None:
 def test_a_lost_sandbox_is_no_verdict(tmp_path: Path) -> None:
     with pytest.raises(InfrastructureError, match="the sandbox"):
         judge(make_task(tmp_path), GOLD, lease=Lost())
+
+
+def test_a_missing_swebench_is_the_users_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "swebench.harness.log_parsers", None)
+    with pytest.raises(UserError, match=r'pip install "claw-envs\[swe\]"'):
+        judge(make_task(tmp_path), GOLD)
 
 
 def test_a_long_log_is_read_whole(tmp_path: Path) -> None:

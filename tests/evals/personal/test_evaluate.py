@@ -91,7 +91,7 @@ def test_the_teacher_is_scored_by_the_comment() -> None:
 
 
 def test_an_engine_that_is_gone_gives_no_score() -> None:
-    with pytest.raises(InfrastructureError, match="no answer could be scored: the engine is gone"):
+    with pytest.raises(InfrastructureError, match="no episode could be scored: the engine is gone"):
         asyncio.run(evaluate(Gone(notes=0), limit=2))
 
 

@@ -16,26 +16,9 @@ from evals.swe.benchmark import SweOptions, labels
 from evals.view import write_page
 
 from ..endpoint import serving
+from .engineer import Engineer
 
 TASKS = load_tasks("swe")[:2]
-
-
-class Engineer:
-    """Applies the gold patch of the tasks in `solves` and submits; of the others it writes no readable message."""
-
-    def __init__(self, *solves: Task) -> None:
-        self.solves, self.asked = solves, 0
-
-    def __call__(self, messages: list[dict[str, Any]]) -> str:
-        self.asked += 1
-        said = "\n".join(str(message["content"]) for message in messages if message["role"] == "user")
-        mine = [task for task in self.solves if task.instruction.strip() in said]
-        if not mine:
-            return "I would look for the fault first. </script><b>"
-        if sum(message["role"] == "assistant" for message in messages):
-            return "THOUGHT: that is all.\n\n```bash\nsubmit\n```"
-        patch = instance_of(mine[0]).patch
-        return f"THOUGHT: I know this one.\n\n```bash\ngit apply - <<'END_OF_PATCH'\n{patch}END_OF_PATCH\n```"
 
 
 def test_episodes_figures_predictions_and_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -73,6 +56,8 @@ def test_episodes_figures_predictions_and_page(tmp_path: Path, capsys: pytest.Ca
     ("settings", "message"),
     [
         ({"price_in": "1"}, "a cost needs both price_in and price_out"),
+        ({"price_in": "nan", "price_out": "1"}, "must be numbers from 0 up"),
+        ({"price_in": "1", "price_out": "-1"}, "must be numbers from 0 up"),
         ({"harness_workers": "0"}, "harness_workers must be at least 1"),
         ({"limit": "0"}, "samples and limit must be at least 1"),
         ({"harness": "perhaps"}, "swebench: Expected `bool`"),

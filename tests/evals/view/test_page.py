@@ -145,3 +145,9 @@ def test_halves_of_characters_do_not_stop_the_page(tmp_path: Path) -> None:
 def test_a_folder_without_results(tmp_path: Path) -> None:
     with pytest.raises(UserError, match=r"episodes\.jsonl: no results there"):
         write_page(tmp_path)
+
+
+def test_a_page_that_cannot_be_written(tmp_path: Path) -> None:
+    results_in(tmp_path, "harmless")
+    with pytest.raises(UserError, match=r"none/page\.html: cannot be written \(No such file"):
+        write_page(tmp_path, tmp_path / "none" / "page.html")

@@ -73,6 +73,7 @@ def test_a_base_that_cannot_be_had_is_named(engine: Engine, tmp_path: Path) -> N
     [
         ({"image": "no-such/image:1"}, "docker pull no-such/image:1"),
         ({"rootfs": "/srv/root"}, "docker import"),
+        ({"layers": ("/srv/layer",)}, "images in place of layers"),
         ({"build": "/nowhere"}, "Dockerfile"),
     ],
 )

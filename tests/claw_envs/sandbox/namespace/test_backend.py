@@ -2,6 +2,8 @@ import asyncio
 import os
 import signal
 import socket
+import subprocess
+import sys
 import tempfile
 import threading
 from collections.abc import Callable
@@ -158,6 +160,38 @@ def test_a_missing_program_names_its_package(monkeypatch: pytest.MonkeyPatch) ->
             asyncio.run(make_sandbox(SandboxSpec()).start())
     finally:
         host.tools.cache_clear()
+
+
+_ORPHANS = """
+import asyncio, ctypes, os
+from pathlib import Path
+from claw_envs.core.task import SandboxSpec
+from claw_envs.sandbox import make_sandbox
+
+def ended():
+    stats = (Path(f"/proc/{pid}/stat").read_text() for pid in Path("/proc/thread-self/children").read_text().split())
+    return [stat for stat in stats if ") Z " in stat]
+
+async def main():
+    sandbox = make_sandbox(SandboxSpec(), "namespace")
+    await sandbox.start()
+    for _ in range(50):
+        await sandbox.exec(["sleep", "1000"], timeout=0.05)
+        if ended():
+            break
+    await sandbox.reset()
+    print(len(ended()) > 0, (await sandbox.exec(["echo", "answers"], timeout=30)).output)
+    await sandbox.close()
+
+ctypes.CDLL(None).prctl(36, 1)  # PR_SET_CHILD_SUBREAPER: as the first process of a container is for all in it
+asyncio.run(main())
+"""
+
+
+@pytest.mark.usefixtures("_usable")
+def test_reset_does_not_wait_for_what_has_ended_but_is_not_reaped() -> None:
+    done = subprocess.run([sys.executable, "-c", _ORPHANS], capture_output=True, text=True, timeout=60, check=False)
+    assert done.stdout == "True answers\n\n", done.stderr
 
 
 def test_reset_goes_back_to_the_state_after_start(in_sandbox: Runner, tmp_path: Path) -> None:

@@ -56,6 +56,24 @@ def test_an_allow_list_lets_through_what_is_on_it_and_nothing_else(in_sandbox: C
     assert in_sandbox(main) == ["hello", "HTTPError", "URLError", "URLError", "hello"]
 
 
+_CONNECT = """
+import socket, sys
+for host in sys.argv[1:]:
+    try:
+        socket.create_connection((host, 80), timeout=0.2)
+    except OSError as error:
+        print(type(error).__name__, error)
+"""
+
+
+def test_without_a_network_one_address_is_silent_and_others_refuse_at_once(in_sandbox: Callable[..., Any]) -> None:
+    async def body(sandbox: NamespaceSandbox) -> str:
+        argv = ["/usr/bin/python3", "-c", _CONNECT, "10.255.255.1", "10.255.255.2"]
+        return (await sandbox.exec(argv, timeout=60)).output
+
+    assert in_sandbox(body) == "TimeoutError timed out\nOSError [Errno 101] Network is unreachable\n"
+
+
 def test_the_proxys_variables_are_in_the_shell_and_the_spec_goes_before_them(in_sandbox: Callable[..., Any]) -> None:
     async def body(sandbox: NamespaceSandbox) -> str:
         shell = await sandbox.shell()

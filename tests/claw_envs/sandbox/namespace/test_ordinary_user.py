@@ -16,6 +16,7 @@ from claw_envs.sandbox.namespace.host import tools
 _UID = 1234
 _SCRIPT = """
 import asyncio, io, os, sys, tarfile
+from pathlib import Path
 from claw_envs.core.task import SandboxSpec
 from claw_envs.sandbox import make_sandbox
 from claw_envs.sandbox.images.export import export
@@ -34,6 +35,18 @@ async def main():
         said.append((await sandbox.exec(["cat", "/issue"], timeout=60)).exit_code)
         await sandbox.close()
         print(*said)
+    print(await kept())
+
+async def kept():  # a layer out of one sandbox, seen and changed in the next
+    seen, layers = [], []
+    for step in ("mkdir -p /opt/a; echo x > /opt/a/b", "cat /opt/a/b; rm /opt/a/b", "ls -A /opt/a; stat -c %U /opt/a"):
+        sandbox = make_sandbox(SandboxSpec(layers=tuple(layers)))
+        await sandbox.start()
+        seen += (await sandbox.exec(["bash", "-c", step], timeout=60)).output.split()
+        layers.append(f"{os.environ['HOME']}/layer{len(layers)}")
+        await sandbox.keep(Path(layers[-1]))
+        await sandbox.close()
+    return " ".join(seen)
 
 asyncio.run(main())
 """
@@ -71,4 +84,4 @@ def test_host_and_image_roots(in_sandbox: Callable[..., Any], minimal_root: Path
         env = {"HOME": home, "XDG_RUNTIME_DIR": home, "PATH": os.environ["PATH"]}
         command = _exposed([*as_user, sys.executable, "-c", _SCRIPT, str(archive)])
         said = subprocess.run(command, env=env, cwd="/", capture_output=True, text=True, check=False)
-    assert said.stdout.splitlines() == ["0", "1000 none x 0 1", "1000 my own x 0 1"], said.stderr
+    assert said.stdout.splitlines() == ["0", "1000 none x 0 1", "1000 my own x 0 1", "x agent"], said.stderr

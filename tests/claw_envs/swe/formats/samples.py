@@ -1,10 +1,13 @@
-"""Rows in each published layout, small enough to read, and the verdicts of real sandboxes on them."""
+"""Rows in each published layout, small enough to read, and real sandboxes of agent and verdict for them."""
 
 import asyncio
 from typing import Any
 
 from claw_envs.core.task import Task
+from claw_envs.sandbox import make_sandbox
 from claw_envs.sandbox.lease import Lease
+from claw_envs.swe.instance import instance_of
+from claw_envs.swe.repository import agent_spec
 from claw_envs.swe.verdict import Verdict, judge_patch
 from tests.claw_envs.swe.tiny import GOLD, TEST_PATCH
 
@@ -62,5 +65,22 @@ def verdicts(task: Task, *patches: str) -> list[Verdict]:
                 return [await judge_patch(task, patch, lease=lease) for patch in patches]
         finally:
             await lease.give_back()
+
+    return asyncio.run(main())
+
+
+def shown_to_agent(task: Task, script: str) -> str:
+    """What bash prints of `script` in the sandbox that the agent gets, at the repository."""
+    assert task.sandbox is not None
+    spec = agent_spec(task.sandbox, instance_of(task).base_commit, output_bytes=64_000)
+
+    async def main() -> str:
+        sandbox = make_sandbox(spec, "namespace")
+        try:
+            async with asyncio.timeout(60):
+                await sandbox.start()
+                return (await sandbox.exec(["/bin/bash", "-c", script], timeout=30, cwd="/testbed")).output
+        finally:
+            await sandbox.close()
 
     return asyncio.run(main())

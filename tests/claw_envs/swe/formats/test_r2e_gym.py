@@ -1,6 +1,5 @@
 """Rows of R2E-Gym: the statuses of all tests must be the expected ones, in real sandboxes; the agent sees no test."""
 
-import asyncio
 import json
 from pathlib import Path
 from typing import Any
@@ -10,11 +9,9 @@ import pytest
 
 from claw_envs.core.errors import UserError
 from claw_envs.core.task import Task
-from claw_envs.sandbox import make_sandbox
 from claw_envs.swe.formats.r2e_gym import read
 from claw_envs.swe.instance import instance_of
-from claw_envs.swe.repository import agent_spec
-from tests.claw_envs.swe.formats.samples import verdicts
+from tests.claw_envs.swe.formats.samples import shown_to_agent, verdicts
 from tests.claw_envs.swe.tiny import CALC, GOLD, diff, make_task, new_file
 
 SHORT = "=== short test summary info ==="
@@ -145,25 +142,13 @@ def test_an_expected_error_without_a_tests_name(task: Task, tmp_path: Path) -> N
 
 @pytest.mark.usefixtures("_usable")
 def test_the_agent_finds_no_test(task: Task) -> None:
-    assert task.sandbox is not None
-    spec = agent_spec(task.sandbox, instance_of(task).base_commit, output_bytes=64_000)
     script = "ls -A / /testbed; git status --short; git ls-files; git cat-file --batch-all-objects --batch"
-    shown = asyncio.run(_shown(spec, script))
+    shown = shown_to_agent(task, script)
     assert "r2e" not in shown
     assert "run_tests" not in shown
     assert "always is" not in shown
     assert ".venv/big" not in shown
     assert "install.sh" in shown
-
-
-async def _shown(spec: Any, script: str) -> str:
-    sandbox = make_sandbox(spec, "namespace")
-    try:
-        async with asyncio.timeout(60):
-            await sandbox.start()
-            return str((await sandbox.exec(["/bin/bash", "-c", script], timeout=30, cwd="/testbed")).output)
-    finally:
-        await sandbox.close()
 
 
 @pytest.mark.parametrize(

@@ -76,5 +76,7 @@ def test_twice_is_the_same_again(patch: str) -> None:
 def test_what_cannot_be_turned_round_is_said() -> None:
     with pytest.raises(UserError, match="binary"):
         reversed_patch("diff --git a/x b/x\nBinary files a/x and b/x differ\n")
+    with pytest.raises(UserError, match="copies a file"):
+        reversed_patch("diff --git a/x b/y\nsimilarity index 100%\ncopy from x\ncopy to y\n")
     with pytest.raises(UserError, match="cut short"):
         reversed_patch(GOLD.rstrip("\n").rpartition("\n")[0] + "\n")

@@ -60,6 +60,8 @@ def _write(file: Path, rows: list[dict[str, Any]]) -> None:
     ("columns", "said"),
     [
         ({"base_commit": "main"}, "40 hex digits, got 'main'"),
+        ({"instance_id": "../x"}, "'../x' must be a name without slash"),
+        ({"instance_id": ""}, "'' must be a name"),
         ({"FAIL_TO_PASS": []}, "FAIL_TO_PASS is empty"),
         ({"FAIL_TO_PASS": "a::b"}, "FAIL_TO_PASS is not a list of tests"),
         ({"patch": None}, r"Expected `str`, got `null` - at `\$\.patch`"),

@@ -87,6 +87,8 @@ def test_files_are_checked_first(tmp_path: Path) -> None:
     source = file_of(tmp_path, swe_bench4())
     with pytest.raises(UserError, match="exists: name a new file"):
         convert_file(source, source)
+    with pytest.raises(UserError, match="there is no folder"):
+        convert_file(source, tmp_path / "none" / "out.jsonl")
 
 
 def test_the_published_image() -> None:

@@ -1,6 +1,5 @@
 """Rows of SWE-smith: the bug goes in, its tests go out, and the verdict has both, in real sandboxes."""
 
-import asyncio
 from pathlib import Path
 from typing import Any
 
@@ -9,11 +8,9 @@ import pytest
 
 from claw_envs.core.errors import UserError
 from claw_envs.core.task import Task
-from claw_envs.sandbox import make_sandbox
 from claw_envs.swe.formats.swe_smith import read
 from claw_envs.swe.instance import Instance, instance_of
-from claw_envs.swe.repository import agent_spec
-from tests.claw_envs.swe.formats.samples import verdicts
+from tests.claw_envs.swe.formats.samples import shown_to_agent, verdicts
 from tests.claw_envs.swe.tiny import CALC, CHECK, diff, make_task, new_file
 
 FIXED = CALC.replace("a - b", "a + b", 1)
@@ -83,25 +80,13 @@ def test_gold_resolves_and_neither_nothing_nor_own_tests_do(task: Task) -> None:
 
 @pytest.mark.usefixtures("_usable")
 def test_the_agent_finds_neither_the_tests_nor_the_code_before_the_bug(task: Task) -> None:
-    assert task.sandbox is not None
-    spec = agent_spec(task.sandbox, instance_of(task).base_commit, output_bytes=64_000)
     script = "ls; git log --oneline; git status --short; git cat-file --batch-all-objects --batch; cat calc.py"
-    shown = asyncio.run(_shown(spec, script))
+    shown = shown_to_agent(task, script)
     assert "return a - b" in shown
     assert "a + b" not in shown
     assert "test_add" not in shown
     assert "check.py" not in shown
     assert shown.count(" base\n") == 1
-
-
-async def _shown(spec: Any, script: str) -> str:
-    sandbox = make_sandbox(spec, "namespace")
-    try:
-        async with asyncio.timeout(60):
-            await sandbox.start()
-            return str((await sandbox.exec(["/bin/bash", "-c", script], timeout=30, cwd="/testbed")).output)
-    finally:
-        await sandbox.close()
 
 
 def test_long_suites_run_the_files_that_decide_and_others_all() -> None:

@@ -10,6 +10,7 @@ from typing import NamedTuple
 import pytest
 
 _WHO = {f"GIT_{who}_{what}": "a@b.c" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
+_WHEN = {f"GIT_{who}_DATE": "2020-01-01T00:00:00Z" for who in ("AUTHOR", "COMMITTER")}
 _DEBIANS = Path("/usr/share/python-wheels")
 
 
@@ -56,7 +57,7 @@ class Clone(NamedTuple):
     def git(self, *arguments: str) -> str:
         """What git prints."""
         done = subprocess.run(
-            ["git", *arguments], cwd=self.path, env=os.environ | _WHO, check=True, capture_output=True
+            ["git", *arguments], cwd=self.path, env=os.environ | _WHO | _WHEN, check=True, capture_output=True
         )
         return done.stdout.decode().strip()
 
@@ -64,16 +65,16 @@ class Clone(NamedTuple):
 @pytest.fixture
 def clone(tmp_path: Path) -> Clone:
     """Two files with a fault, and the commit that repairs it."""
-    clone = Clone(tmp_path / "clone", "", "")
+    clone = Clone(tmp_path / "a 100% clone", "", "")
     clone.path.mkdir()
     clone.git("init", "-q", "-b", "main")
     ids = []
-    for text, date in (("print('FAULT')\n", "2020-01-01T00:00:00Z"), ("print('REPAIRED')\n", "2020-02-01T00:00:00Z")):
-        (clone.path / "code.py").write_text(text)
+    for word in ("FAULT", "REPAIRED"):
+        (clone.path / "code.py").write_text(f"print('{word}')\n")
         (clone.path / "notes").mkdir(exist_ok=True)
         (clone.path / "notes/read me.txt").write_text("some notes\n")
         clone.git("add", ".")
-        clone.git("-c", "user.name=a", "commit", "-q", "-m", "a commit", "--date", date)
+        clone.git("commit", "-q", "-m", "a commit")
         ids.append(clone.git("rev-parse", "HEAD"))
     clone.git("tag", "v1")
     return Clone(clone.path, *ids)

@@ -29,7 +29,7 @@ def own_instances(cache: Path) -> Any:
 
 
 def _rows(folder: Path, base: str, **columns: Any) -> str:
-    row = {
+    row: dict[str, Any] = {
         "instance_id": "tiny__calc-1",
         "repo": "tiny/calc",
         "base_commit": base,

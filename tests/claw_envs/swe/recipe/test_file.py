@@ -5,6 +5,8 @@ import pytest
 from claw_envs.core.errors import UserError
 from claw_envs.swe.recipe import read_recipe
 
+ROOT = Path(__file__).parents[4]
+
 
 def _write(tmp_path: Path, text: str) -> Path:
     path = tmp_path / "recipe.toml"
@@ -44,6 +46,21 @@ def test_paths_are_from_the_file_or_the_home_directory(tmp_path: Path, monkeypat
 def test_mistakes_are_named_with_the_file(tmp_path: Path, text: str, said: str) -> None:
     with pytest.raises(UserError, match=rf"recipe\.toml: .*{said}"):
         read_recipe(_write(tmp_path, text))
+
+
+@pytest.mark.parametrize("example", sorted((ROOT / "examples/swe").glob("*.toml")), ids=lambda path: path.name)
+def test_the_examples_pin_everything(example: Path) -> None:
+    recipe = read_recipe(example)
+    assert all("==" in package for package in recipe.packages)
+    assert recipe.repository.url.startswith("https://")
+    assert recipe.tests is not None
+
+
+def test_the_documented_file_is_one(tmp_path: Path) -> None:
+    page = (ROOT / "docs/swe-recipes.md").read_text()
+    recipe = read_recipe(_write(tmp_path, page.partition("```toml\n")[2].partition("```")[0]))
+    assert recipe.python == "3.11"
+    assert recipe.tests is not None
 
 
 def test_a_missing_file(tmp_path: Path) -> None:

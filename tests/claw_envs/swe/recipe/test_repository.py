@@ -1,5 +1,4 @@
 import asyncio
-import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -41,7 +40,7 @@ def _sources(clone: Clone) -> dict[str, Repository]:
     return {
         "path": Repository(path=str(clone.path)),
         "bare": Repository(path=str(bare)),
-        "url": Repository(url=f"file://{clone.path}"),
+        "url": Repository(url=clone.path.as_uri()),
         "history": Repository(history=str(patches)),
     }
 
@@ -113,9 +112,7 @@ def test_a_repository_that_is_not_there(given: dict[str, str], said: str) -> Non
 
 
 def test_a_commit_that_is_not_there(clone: Clone) -> None:
-    with pytest.raises(
-        UserError, match=rf"commit 0+ cannot be fetched from file://{re.escape(str(clone.path))}: fatal"
-    ):
+    with pytest.raises(UserError, match=rf"commit 0+ cannot be fetched from {clone.path.as_uri()}: fatal"):
         _layers("0" * 40, repository=Repository(path=str(clone.path)))
     with pytest.raises(UserError, match="the repository cannot be checked out"):
         _layers("0" * 40, repository=_sources(clone)["history"])
