@@ -17,7 +17,8 @@ from claw_envs.swe.instance import REPOSITORY
 MOST_CHANGED = 64_000_000
 """Bytes of all changed files together, beyond which no patch is made."""
 _GONE, _TOO_BIG = 70, 71
-_KILLED = 128
+_FATAL = 128
+"""Git's exit code where it gives up; beyond are those of signals, as for a file over the limit."""
 _SAID = 2000
 # $1 a new folder, $2 the tree to compare with, $3 bytes of a patch, $4 attributes that overrule all others
 _TAKE = f"""umask 077
@@ -33,7 +34,9 @@ export GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_GLOBAL=/dev/null XDG_CONFIG_HOME="$1" HO
 git read-tree "$2" || exit {_GONE}
 ulimit -f {MOST_CHANGED // 512}
 git -c advice.addEmbeddedRepo=false -c core.compression=1 add -A --ignore-errors
-[ $? -lt {_KILLED} ] || exit {_TOO_BIG}
+code=$?
+[ $code -le {_FATAL} ] || exit {_TOO_BIG}
+[ $code -lt {_FATAL} ] || exit $code
 git diff --cached --raw --no-renames --no-abbrev "$2" | cut -d ' ' -f 4 |
     git cat-file --batch-check='%(objectsize)' | {{
         sum=0

@@ -33,7 +33,8 @@ _WHO = " ".join(
     for who in ("AUTHOR", "COMMITTER")
 )
 # Directories of the old repository that git makes anew whenever it needs them stay, emptied: made again, they show on
-# some overlays what lay below. `git gc` prunes nothing of a pack that is kept.
+# some overlays what lay below. Those of objects are all made, as each that was there is a digit pair of an object's id.
+# `git gc` prunes nothing of a pack that is kept.
 _SQUASH = """set -eu
 cd {repository}
 base=$(git rev-parse -q --verify {commit}^0) || {{ echo "the repository has no commit "{commit}; exit 1; }}
@@ -85,6 +86,8 @@ find .git -mindepth 1 -depth -type d ! -path '.git/objects*' ! -path .git/info !
     ! -path .git/refs/heads -exec rmdir {{}} +
 cp -a "$fresh/." .git/
 rm -rf "$fresh"
+digits='0 1 2 3 4 5 6 7 8 9 a b c d e f'
+for first in $digits; do for second in $digits; do echo ".git/objects/$first$second"; done; done | xargs mkdir -p
 """
 
 
@@ -103,9 +106,10 @@ def squash_script(commit: str) -> str:
 
 
 def agent_spec(spec: SandboxSpec, commit: str, *, output_bytes: int) -> SandboxSpec:
-    """The agent's machine, out of the one that a task runs in: without its history, and told less of long outputs.
+    """The agent's machine, out of the one that a task runs in: without its history and without a network.
 
     Layers were made without the history; an image's is left out when the sandbox starts, before any reset.
     """
     setup = spec.setup if spec.layers else (*spec.setup, _FORGET, squash_script(commit))
-    return msgspec.structs.replace(spec, setup=setup, env=ANY_OWNER | spec.env, output_bytes=output_bytes)
+    env = ANY_OWNER | spec.env
+    return msgspec.structs.replace(spec, setup=setup, env=env, network="none", output_bytes=output_bytes)

@@ -17,6 +17,7 @@ from claw_envs.sandbox.lease import Lease
 from claw_envs.swe.grading import START, Grade, eval_script, grade
 from claw_envs.swe.instance import REPOSITORY, Instance, instance_of
 from claw_envs.swe.recipe import sandbox_of
+from claw_envs.swe.repository import ANY_OWNER
 
 LOG_BYTES = 64_000_000
 APPLY = (
@@ -31,7 +32,6 @@ CLEAN = ("/bin/bash", "-c", "git checkout -- . ; git clean -fd")
 IS_APPLIED = ("git", "apply", "--check", "--reverse")
 _PATCH, _SCRIPT = "/tmp/patch.diff", "/tmp/eval.sh"
 _GIT_TIMEOUT = 120.0
-_ANY_OWNER = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": "safe.directory", "GIT_CONFIG_VALUE_0": "*"}
 
 
 class Trial(NamedTuple):
@@ -66,7 +66,7 @@ async def prepare(task: Task, lease: Lease) -> Bench:
     script = await asyncio.to_thread(eval_script, instance)
     spec = await sandbox_of(task, lease.backend)
     setup = tuple(task.verifier.options.get("setup", ()))  # the spec's own is for the agent: it takes tests away
-    spec = msgspec.structs.replace(spec, setup=setup, output_bytes=LOG_BYTES, env=_ANY_OWNER | spec.env)
+    spec = msgspec.structs.replace(spec, setup=setup, output_bytes=LOG_BYTES, env=ANY_OWNER | spec.env)
     return Bench(task, instance, script, spec, lease)
 
 

@@ -35,7 +35,7 @@ DOCKERFILE = """FROM claw-envs/base:bookworm
 COPY history /tmp/history
 RUN mkdir {repository} && cd {repository} && git init -q -b main \\
     && {committer} git am -q --keep-cr --committer-date-is-author-date /tmp/history/*.patch \\
-    && git checkout -q --detach {base} && rm -rf /tmp/history
+    && git rm -rq . && git checkout -q --detach {base} && rm -rf /tmp/history
 WORKDIR {repository}
 """
 
@@ -67,8 +67,9 @@ def run_tests(repository: Path, eval_script: str) -> dict[str, str]:
 
     env = os.environ | {"PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONDONTWRITEBYTECODE": "1"}
     script = eval_script.replace(REPOSITORY, str(repository))
-    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT}
-    done = subprocess.run(["bash", "-c", script], cwd=repository, env=env, check=False, timeout=60, **pipes)
+    done = subprocess.run(
+        ["bash", "-c", f"exec 2>&1\n{script}"], cwd=repository, env=env, check=False, stdout=subprocess.PIPE, timeout=60
+    )
     found: dict[str, str] = PARSER_REGISTRY["parse_log_pytest"](done.stdout.decode(), None)
     return found
 

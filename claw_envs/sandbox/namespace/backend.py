@@ -275,7 +275,7 @@ class NamespaceSandbox:
         command = ["cp", "-a", "--no-target-directory", written, str(target)]
         code = await communicate(command, env=LAUNCHER_ENV, stdin=b"", timeout=_KEEP_TIMEOUT, stdout=said.feed)
         if code != 0:
-            reason = said.take()[0].strip() or "timed out"
+            reason = (said.take()[0].strip() or "timed out").splitlines()[0]
             raise InfrastructureError(f"what the sandbox has written cannot be copied to {target}: {reason}")
 
     async def stop_agent(self) -> None:

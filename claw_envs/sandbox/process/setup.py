@@ -4,7 +4,7 @@ from claw_envs.core.errors import InfrastructureError
 from claw_envs.sandbox.base import Sandbox
 
 _TIMEOUT = 300.0
-_MOST_SAID = 2000
+_MOST_SAID, _MOST_NAMED = 2000, 200
 
 
 async def set_up(sandbox: Sandbox) -> None:
@@ -17,4 +17,5 @@ async def set_up(sandbox: Sandbox) -> None:
         result = await sandbox.exec(["/bin/bash", "-c", command], timeout=_TIMEOUT)
         if result.exit_code != 0:
             how = "timed out" if result.timed_out else f"exit code {result.exit_code}"
-            raise InfrastructureError(f"set-up command `{command}`: {how}: {result.output[-_MOST_SAID:].strip()}")
+            named = command if len(command) <= _MOST_NAMED else f"{command[:_MOST_NAMED]} ..."
+            raise InfrastructureError(f"set-up command `{named}`: {how}: {result.output[-_MOST_SAID:].strip()}")

@@ -4,21 +4,25 @@ import os
 import urllib.parse
 from pathlib import Path
 
-from claw_envs.swe.recipe.layers import layers_directory
+from claw_envs.swe.recipe.layers import layers_directory, make_directory
 
 
 def recorded(instance_id: str) -> Path | None:
     """The recipe file that `record` was last given for an instance; None where there was none."""
     try:
         return _link(instance_id).readlink()
-    except FileNotFoundError:
+    except OSError:
         return None
 
 
 def record(instance_id: str, recipe: Path) -> None:
-    """Remember a recipe file for an instance, in this process and later ones."""
+    """Remember a recipe file for an instance, in this process and later ones.
+
+    Raises:
+        UserError: if the cache cannot be written.
+    """
     link = _link(instance_id)
-    link.parent.mkdir(parents=True, exist_ok=True)
+    make_directory(link.parent)
     fresh = link.with_name(f".{os.getpid()}-{link.name}")
     fresh.unlink(missing_ok=True)
     fresh.symlink_to(recipe.absolute())

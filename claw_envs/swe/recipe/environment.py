@@ -1,12 +1,14 @@
 """The environment layer: a virtual environment at the place where SWE-bench's images have theirs, with a recipe's pins.
 
-Wheels are fetched, and built where there are none, on the host, by the interpreter's own pip with the user's settings;
-they are installed in a sandbox without network. Official evaluation scripts `source /opt/miniconda3/bin/activate` and
+Wheels are fetched, and built where there are none, on the host, by the recipe's pip with the user's settings; they are
+installed in a sandbox without network. Official evaluation scripts `source /opt/miniconda3/bin/activate` and
 `conda activate testbed`, which works here without conda. Nothing can be fetched inside: pip there looks at no index,
 and builds a package with what the environment holds.
 """
 
+import asyncio
 import re
+import shutil
 import sys
 import tempfile
 from pathlib import Path
@@ -31,7 +33,7 @@ ENV = {
 """What the agent's shell has from the start, as after `conda activate testbed`."""
 _FETCH_TIMEOUT, _INSTALL_TIMEOUT = 3600.0, 1800.0
 _WHEELS = "/build/wheels"
-_PIP = re.compile(r"pip\s*([=<>!~@;\[].*)?")
+_TOOL = re.compile(r"(pip|setuptools|wheel)\s*([=<>!~@;\[].*)?")
 _PIP_CONF = """[global]
 no-index = true
 no-build-isolation = false
@@ -77,7 +79,7 @@ async def environment_layer(python: Interpreter, packages: tuple[str, ...], belo
 
     async def make(place: Path) -> None:
         with tempfile.TemporaryDirectory(prefix="claw-envs-wheels-") as wheels:
-            await _fetch(python, packages, wheels)
+            await _fetch(python, packages, Path(wheels))
             spec = SandboxSpec(layers=below, files={_WHEELS: wheels}, workdir="/")
             async with build(spec) as sandbox:
                 await _install(sandbox, python)
@@ -86,14 +88,33 @@ async def environment_layer(python: Interpreter, packages: tuple[str, ...], belo
     return str(await layer(key, make))
 
 
-async def _fetch(python: Interpreter, packages: tuple[str, ...], wheels: str) -> None:
-    wanted = packages if any(_PIP.fullmatch(package.strip()) for package in packages) else ("pip", *packages)
-    code, said = await run([*await _pip(python), "wheel", "--wheel-dir", wheels, *wanted], timeout=_FETCH_TIMEOUT)
+async def _fetch(python: Interpreter, packages: tuple[str, ...], wheels: Path) -> None:
+    """Wheels of the packages and of what they need, by the tools that the environment will have.
+
+    The interpreter's own are too old to know today's wheels, or too new for old packages.
+    """
+    tools = [package for package in packages if _TOOL.fullmatch(package)]
+    if not any(tool.startswith("pip") for tool in tools):
+        tools.append("pip")
+    await _run_pip(python, [*await _pip_of(python), "download", "--no-deps", "--dest", str(wheels), *tools])
+    with tempfile.TemporaryDirectory(prefix="claw-envs-pip-") as unpacked:
+        await asyncio.to_thread(_unpack, wheels, unpacked)
+        fetch = [python.path, "-m", "pip", "wheel", "--wheel-dir", str(wheels), *tools, *packages]
+        await _run_pip(python, fetch, env={"PYTHONPATH": unpacked})
+
+
+def _unpack(wheels: Path, target: str) -> None:
+    for wheel in wheels.glob("*.whl"):
+        shutil.unpack_archive(wheel, target, "zip")
+
+
+async def _run_pip(python: Interpreter, command: list[str], env: dict[str, str] | None = None) -> None:
+    code, said = await run(command, timeout=_FETCH_TIMEOUT, env=env)
     if code != 0:
         raise UserError(f"the recipe's packages cannot be had for Python {python.short}: {last_words(code, said)}")
 
 
-async def _pip(python: Interpreter) -> list[str]:
+async def _pip_of(python: Interpreter) -> list[str]:
     """The interpreter's own pip, else ours for that interpreter."""
     code, _ = await run([python.path, "-m", "pip", "--version"], timeout=60.0)
     return [python.path, "-m", "pip"] if code == 0 else [sys.executable, "-m", "pip", "--python", python.path]

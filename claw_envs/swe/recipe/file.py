@@ -49,6 +49,11 @@ def read_recipe(path: Path) -> Recipe:
         recipe = msgspec.convert(tomllib.loads(path.read_text()), Recipe)
     except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
         raise UserError(f"{path}: no recipe: {error}") from error
+    if b"\\u0000" in msgspec.json.encode(recipe):
+        raise UserError(f"{path}: a recipe cannot hold the character \\u0000")
+    for name in recipe.env:
+        if not name or "=" in name:
+            raise UserError(f"{path}: env: {name!r} is no name of a variable")
     given = {name: value for name, value in msgspec.structs.asdict(recipe.repository).items() if value}
     if len(given) > 1:
         raise UserError(f"{path}: [repository] takes one of {', '.join(given)}")

@@ -72,10 +72,9 @@ def _is_version(python: str) -> bool:
 
 def _candidates(python: str) -> list[str]:
     """Programs that might be it."""
-    if python == "system":
-        return [SYSTEM]
     if not _is_version(python):
-        return list(filter(None, [shutil.which(Path(python).expanduser().absolute())]))
+        path = SYSTEM if python == "system" else str(Path(python).expanduser().absolute())
+        return list(filter(None, [shutil.which(path)]))
     name = "python" + ".".join(python.split(".")[:2])
     managed = [path for folder in _MANAGED for path in sorted(Path.home().glob(f"{folder.format(python)}/{name}"))]
     return [*filter(None, [shutil.which(name)]), *map(str, managed)]

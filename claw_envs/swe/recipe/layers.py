@@ -21,7 +21,7 @@ from typing import Any
 import msgspec
 
 from claw_envs.core.cache import cache_directory
-from claw_envs.core.errors import InfrastructureError
+from claw_envs.core.errors import InfrastructureError, UserError
 from claw_envs.sandbox.namespace.host import identity
 
 _DIGITS = 32
@@ -32,6 +32,21 @@ _LONGEST_WAIT = 3600.0
 def layers_directory() -> Path:
     """Where the cache is; it need not exist."""
     return cache_directory("recipes")
+
+
+def make_directory(path: Path) -> None:
+    """Make a folder of the cache, or the cache itself, where it is not there.
+
+    Raises:
+        UserError: if nothing can be written there.
+    """
+    reason = "no right to"
+    try:
+        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+    except OSError as error:
+        reason = str(error.strerror)
+    if not path.is_dir() or not os.access(path, os.W_OK | os.X_OK):
+        raise UserError(f"{path} cannot be written ({reason}): set CLAW_CACHE to a folder of yours")
 
 
 def key_of(kind: str, *parts: Any) -> str:
@@ -47,12 +62,13 @@ async def layer(key: str, make: Callable[[Path], Awaitable[None]]) -> Path:
         make: is given a path that does not exist, and makes the layer there.
 
     Raises:
-        InfrastructureError: if somebody else is making it and does not come to an end.
+        UserError: if the cache cannot be written.
+        InfrastructureError: if somebody else is making it and does not come to an end, or the disk is full.
     """
     place = layers_directory() / key
-    if place.is_dir():
+    if os.path.isdir(place):
         return place
-    place.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    make_directory(place.parent)
     async with _locked(place.with_name(f"{key}.lock")):
         if not place.is_dir():
             building = place.with_name(f"{key}.building")
@@ -60,6 +76,8 @@ async def layer(key: str, make: Callable[[Path], Awaitable[None]]) -> Path:
             try:
                 await make(building)
                 building.rename(place)
+            except OSError as error:
+                raise InfrastructureError(f"{place} cannot be made: {error}") from error
             finally:
                 await asyncio.to_thread(_remove, building)
     return place

@@ -41,8 +41,10 @@ git init -q --template= -b main
 export GIT_COMMITTER_NAME=claw-envs GIT_COMMITTER_EMAIL=tasks@claw-envs.invalid
 git am -q --keep-cr --committer-date-is-author-date {_SOURCE}/*.patch
 """
-# old times, so that git never finds a file as young as its index and reads it again
-_CHECK_OUT = """git checkout -q --force --detach "$1"
+# all files anew, as the times, inodes and order of some would tell what later commits change; old times, so that git
+# never finds a file as young as its index and reads it again
+_CHECK_OUT = """git rm -rfq --ignore-unmatch .
+git checkout -q --force --detach "$1"
 git ls-files -z | xargs -0 touch --no-create --no-dereference --date="@$(git show -s --format=%ct "$1")" --
 """
 _TIDY = "rm -rf /tmp/* /tmp/.[!.]* /var/tmp/* /home/agent/.cache"

@@ -30,7 +30,8 @@ ACTIONS = {
     "swe": [
         "THOUGHT: naïve 🙂\n```bash\nprintf 'naïve 🙂\\n\\ttab\\n'; cd /; kept=42\n```",
         "no command here 中文",
-        '<tool_call>{"name": "bash", "arguments": {"command": "echo $kept; git -C /testbed log; (exit 3)"}}</tool_call>',
+        '<tool_call>{"name": "bash", "arguments": '
+        '{"command": "echo $kept; git -C /testbed log; (exit 3)"}}</tool_call>',
         '<tool_call>{"name": "view_file", "arguments": {"path": "/testbed/README.md"}}</tool_call>',
         "```bash\nsubmit\n```",
         "```bash\nthis step resets\n```",

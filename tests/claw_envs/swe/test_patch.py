@@ -204,3 +204,10 @@ def test_a_folder_that_is_in_the_way_of_programs(in_sandbox: InSandbox) -> None:
         in_sandbox, "echo two >> run; rm -rf /tmp /home/agent; mkdir /tmp; chmod 0 /tmp; export PATH=/nowhere"
     )
     assert "+two" in found.patch
+
+
+def test_what_git_itself_refuses_is_no_patch_and_said(in_sandbox: InSandbox) -> None:
+    found = taken(in_sandbox, "echo '*.txt working-tree-encoding=UTF-16' > .gitattributes")
+    assert (found.patch, found.fault) == ("", "no_patch")
+    assert "exit code 128: " in found.reason
+    assert "UTF-16" in found.reason

@@ -174,9 +174,19 @@ def test_compiled_files_of_another_commit_are_removed(in_sandbox: InSandbox) -> 
 
 
 def test_the_agents_machine() -> None:
-    spec = SandboxSpec(image="x", setup=("make",), env={"A": "b"})
+    spec = SandboxSpec(image="x", setup=("make",), env={"A": "b"}, network="full")
     found = agent_spec(spec, "0" * 40, output_bytes=99)
     first, *_, last = found.setup
     assert (first, last) == ("make", squash_script("0" * 40))
-    assert (found.env, found.output_bytes, found.image) == (ANY_OWNER | {"A": "b"}, 99, "x")
+    assert (found.env, found.output_bytes, found.image, found.network) == (ANY_OWNER | {"A": "b"}, 99, "x", "none")
     assert agent_spec(SandboxSpec(layers=("/x",)), "0" * 40, output_bytes=99).setup == ()
+
+
+def test_folders_of_objects_do_not_tell_which_objects_there_were(in_sandbox: InSandbox) -> None:
+    async def body(sandbox: Any) -> str:
+        inside = Inside(sandbox)
+        await inside.squash(await inside.make(SHAPES["clone"]))
+        return await inside("cd /testbed/.git/objects; find . -mindepth 1 -type d | sort | tr -d ./; git fsck --full")
+
+    said = in_sandbox(body, workdir=REPOSITORY)
+    assert said.split() == sorted([*(f"{number:02x}" for number in range(256)), "info", "pack"])

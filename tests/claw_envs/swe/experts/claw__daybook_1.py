@@ -105,6 +105,15 @@ def merge(spans: Iterable[Span]) -> list[Span]:
             merged.append(span)
     return merged
 '''
+OLD = """            start = self.start + timedelta(days=days)
+            span = Span(start, start + self.duration)
+            if span.start >= within.end:
+"""
+NEW = """            start = (self.start + timedelta(days=days)).replace(fold=self.start.fold)
+            end = (start.astimezone(timezone.utc) + self.duration).astimezone(start.tzinfo)
+            span = Span(start, end)
+            if span.first >= within.end.astimezone(timezone.utc):
+"""
 
 STEPS: list[Step] = [
     (bash("First the lie of the land.", "git status --short; ls daybook tests; cat README.md"), "span.py"),
@@ -113,8 +122,8 @@ STEPS: list[Step] = [
     (native("", "bash", command="cat daybook/calendar.py daybook/zone.py; grep -n fold -r daybook tests"), "agenda"),
     (
         tagged(
-            "Python subtracts and compares the clocks' time within one zone. A span must do that in UTC, and still show "
-            "the zone it was made with.",
+            "Python subtracts and compares the clocks' time within one zone. A span must do that in UTC, and still be "
+            "written in its own zone.",
             "write_file",
             path="/testbed/daybook/span.py",
             content=SPAN,
@@ -126,11 +135,8 @@ STEPS: list[Step] = [
             "An event begins by the clocks, and ends after its duration of real time.",
             "edit_file",
             path="daybook/event.py",
-            old="            start = self.start + timedelta(days=days)\n            span = Span(start, start + self.duration)\n"
-            "            if span.start >= within.end:\n",
-            new="            start = (self.start + timedelta(days=days)).replace(fold=self.start.fold)\n"
-            "            end = (start.astimezone(timezone.utc) + self.duration).astimezone(start.tzinfo)\n"
-            "            span = Span(start, end)\n            if span.first >= within.end.astimezone(timezone.utc):\n",
+            old=OLD,
+            new=NEW,
         ),
         "",
     ),
@@ -139,7 +145,8 @@ STEPS: list[Step] = [
             "The import, and the order of the agenda.",
             "sed -i 's/^from datetime import datetime, timedelta$/&, timezone/' daybook/event.py\n"
             "sed -i 's/(entry\\[0\\].start, entry\\[1\\])/(entry[0].first, entry[1])/' daybook/calendar.py\n"
-            "git diff daybook/event.py daybook/calendar.py; PYTHONPATH=. python3 /tmp/night.py; python3 -m pytest -q | tail -n 3",
+            "git diff daybook/event.py daybook/calendar.py\n"
+            "PYTHONPATH=. python3 /tmp/night.py; python3 -m pytest -q | tail -n 3",
         ),
         "2024-03-30 22:00 - 2024-03-31 07:00 (8 h)\n2024-03-31 22:00 - 2024-04-01 06:00 (8 h)\n25.0 hours\n",
     ),

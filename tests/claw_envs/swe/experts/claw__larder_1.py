@@ -1,6 +1,6 @@
 """A cache that is used by what it calls."""
 
-from .forms import SUBMIT, Step, bash, native, tagged
+from .forms import Step, bash, native, tagged
 
 REPRODUCE = """from larder import Cache
 
@@ -119,7 +119,8 @@ change('''        self._remove(key, REMOVED)
 ''')
 change('''        others = self._weight
 ''', '')
-start, end = text.index("        weight = self._weigh(value)\\n        if weight <="), text.index("        return value\\n\\n    def pop")
+start = text.index("        weight = self._weigh(value)\\n        if weight <=")
+end = text.index("        return value\\n\\n    def pop")
 text = text[:start] + "        self.put(key, value)\\n" + text[end:]
 change('''        if weight > self.capacity:
             return
@@ -138,11 +139,21 @@ git diff larder/cache.py
 """
 
 STEPS: list[Step] = [
-    (bash("I look around.", "cat README.md; wc -l larder/*.py tests/*.py; python3 -m pytest -q | tail -n 1"), "26 passed"),
-    (tagged("The code.", "view_file", path="/testbed/larder/cache.py"), "others = self._weight"),
-    (native("", "bash", command="cat larder/events.py larder/memo.py; sed -n 1,40p tests/test_events.py"), "class Listeners"),
     (
-        bash("Both symptoms.", f"cat > /tmp/reproduce.py <<'EOF'\n{REPRODUCE}EOF\nPYTHONPATH=. python3 /tmp/reproduce.py 2>&1 | sed -n '1p;$p'"),
+        bash("I look around.", "cat README.md; wc -l larder/*.py tests/*.py; python3 -m pytest -q | tail -n 1"),
+        "26 passed",
+    ),
+    (tagged("The code.", "view_file", path="/testbed/larder/cache.py"), "others = self._weight"),
+    (
+        native("", "bash", command="cat larder/events.py larder/memo.py; sed -n 1,40p tests/test_events.py"),
+        "class Listeners",
+    ),
+    (
+        bash(
+            "Both symptoms.",
+            f"cat > /tmp/reproduce.py <<'EOF'\n{REPRODUCE}EOF\n"
+            "PYTHONPATH=. python3 /tmp/reproduce.py 2>&1 | sed -n '1p;$p'",
+        ),
         "nested load: ['foot', 'head', 'page'] 5\nStopIteration",
     ),
     (

@@ -30,7 +30,7 @@ class _Resolver:
         self.wishes: dict[str, list[Wish]] = {}
 
     def search(self, waiting: list[Wish]) -> None:
-        \\"\\"\\"Meet the wishes that wait, the first one first; where that cannot be done, everything is as it was.\\"\\"\\"
+        \\"\\"\\"Meet the wishes that wait, the first one first; if that cannot be done all is as it was.\\"\\"\\"
         if not waiting:
             return
         wish, rest = waiting[0], waiting[1:]
@@ -73,17 +73,23 @@ PYTHONPATH=. python3 /tmp/show.py
 STEPS: list[Step] = [
     (native("", "bash", command="cat README.md; git log --format='%an %s'; ls quarry tests"), "resolver.py"),
     (tagged("The examples of the issue.", "write_file", path="/tmp/show.py", content=SHOW), ""),
-    (bash("I run them.", "PYTHONPATH=. python3 /tmp/show.py"), "Conflict no version of c fits: a 2 wants >=2; b 1 wants <2"),
+    (
+        bash("I run them.", "PYTHONPATH=. python3 /tmp/show.py"),
+        "Conflict no version of c fits: a 2 wants >=2; b 1 wants <2",
+    ),
     (tagged("", "view_file", path="quarry/resolver.py"), "def want(self, wish: Wish)"),
     (
         bash(
-            "`want` returns once a package has a version: what is wanted later cannot make it try another. The search must "
-            "go on with everything that waits inside of each try, and put everything back when it fails.",
+            "`want` returns once a package has a version: what is wanted later cannot make it try another. The search "
+            "must go on with all that waits inside of each try, and put everything back when it fails.",
             SEARCH,
         ),
         "{'b': 1, 'c': 1, 'a': 1}\nhttp ==1.1  # web 2.0\nweb ==2.0  # you\n",
     ),
-    (bash("The tests, old and new.", """cat > tests/test_search.py <<'EOF'
+    (
+        bash(
+            "The tests, old and new.",
+            """cat > tests/test_search.py <<'EOF'
 from quarry import Index, resolve
 
 
@@ -91,6 +97,9 @@ def test_the_order_does_not_matter():
     index = Index.parse("a 2: c >=2\\na 1: c\\nb 1: c <2\\nc 2:\\nc 1:")
     assert resolve(index, ["a", "b"]).versions == resolve(index, ["b", "a"]).versions
 EOF
-python3 -m pytest -q 2>&1 | tail -n 4"""), "35 passed"),
+python3 -m pytest -q 2>&1 | tail -n 4""",
+        ),
+        "35 passed",
+    ),
     (SUBMIT, ""),
 ]

@@ -24,9 +24,7 @@ PYTHONPATH=. python3 /tmp/show.py
 """
 EDIT = """
 set -e
-# the statements in their order; which key a statement is about is known to the statement
-sed -i 's/for path, operation in layer.operations.items():/for path, operation in layer.statements():/' strata/merge.py
-sed -i 's/for known, operation in layer.operations.items():/for known, operation in layer.statements():/' strata/explain.py
+sed -i 's/ in layer.operations.items():/ in layer.statements():/' strata/merge.py strata/explain.py
 grep -rn "operations" strata
 """
 ADD = '''        if operation.kind in (Kind.ADD, Kind.TAKE) and not isinstance(operation.value, list):
@@ -64,18 +62,48 @@ open(path, "w").write(text)
 EOF
 git diff --stat
 """
+TEST = r"""cat >> tests/test_config.py <<'EOF'
+
+
+def test_statements_follow_each_other():
+    assert stack("hosts = [1]", "hosts += [2]\nhosts += [3]\nhosts -= [1]")["hosts"] == [2, 3]
+EOF
+python3 -m pytest -q
+"""
 
 STEPS: list[Step] = [
     (bash("What is this?", "git log --oneline; cat README.md; ls strata tests"), "layer.py"),
-    (bash("The issue's examples.", SHOW), "{'plugins': ['a', 'b', 'c']} ['defaults:1: plugins = [\"a\", \"b\"]', 'user:2: plugins += [\"c\"]']"),
-    (native("I read how a layer keeps its statements.", "view_file", path="strata/layer.py"), "self.operations[path] = operation"),
-    (tagged("And who reads them.", "bash", command="grep -rn operations strata tests; cat strata/merge.py"), "strata/explain.py"),
-    (bash("A dictionary by key holds one statement a key. I make it a list; first those who read it.", EDIT), "strata/layer.py"),
+    (
+        bash("The issue's examples.", SHOW),
+        "{'plugins': ['a', 'b', 'c']} ['defaults:1: plugins = [\"a\", \"b\"]', 'user:2: plugins += [\"c\"]']",
+    ),
+    (
+        native("I read how a layer keeps its statements.", "view_file", path="strata/layer.py"),
+        "self.operations[path] = operation",
+    ),
+    (
+        tagged("And who reads them.", "bash", command="grep -rn operations strata tests; cat strata/merge.py"),
+        "strata/explain.py",
+    ),
+    (
+        bash("A dictionary by key holds one statement a key. I make it a list; first those who read it.", EDIT),
+        "strata/layer.py",
+    ),
     (bash("Then the layer itself.", REWRITE), "3 files changed"),
     (
-        bash("Does it do what the issue asks for?", "PYTHONPATH=. python3 /tmp/show.py; python3 -m pytest -q 2>&1 | tail -n 3"),
+        bash(
+            "Does it do what the issue asks for?",
+            "PYTHONPATH=. python3 /tmp/show.py; python3 -m pytest -q 2>&1 | tail -n 3",
+        ),
         "{'plugins': ['b', 'c']}",
     ),
-    (native("A test for it.", "bash", command="cat >> tests/test_config.py <<'EOF'\n\n\ndef test_statements_follow_each_other():\n    assert stack(\"hosts = [1]\", \"hosts += [2]\\nhosts += [3]\\nhosts -= [1]\")[\"hosts\"] == [2, 3]\nEOF\npython3 -m pytest -q"), "48 passed"),
+    (
+        native(
+            "A test for it.",
+            "bash",
+            command=TEST,
+        ),
+        "48 passed",
+    ),
     (SUBMIT, ""),
 ]

@@ -69,16 +69,26 @@ open(path, "w").write(text)
 EOF
 git diff; python3 -m pytest -q 2>&1 | tail -n 5; PYTHONPATH=. python3 /tmp/cut.py
 """
+OLD = """    while piece := file.read(size):
+        for row in rows.feed(piece.decode("utf-8", errors="replace")):
+"""
+NEW = """    pieces = iter(lambda: file.read(size), b"")
+    for text in codecs.iterdecode(pieces, "utf-8", errors="replace"):
+        for row in rows.feed(text):
+"""
 
 STEPS: list[Step] = [
-    (bash("I begin with the README and the files.", "cat README.md pyproject.toml; wc -l tally/*.py tests/*.py"), "tally/rows.py"),
+    (
+        bash("I begin with the README and the files.", "cat README.md pyproject.toml; wc -l tally/*.py tests/*.py"),
+        "tally/rows.py",
+    ),
     (bash("The issue's example, for every size.", SHOW), "returns: {0, 1, 2}"),
     (tagged("", "view_file", path="tally/rows.py", start=24, end=75), "char, after = text[at], text[at + 1 : at + 2]"),
     (native("", "view_file", path="tally/export.py"), "piece.decode("),
     (
         bash(
-            "Rows look one character ahead, which is not there at the end of a piece. They must look back instead: what "
-            "a quote was, or a return, is known when the next character comes.",
+            "Rows look one character ahead, which is not there at the end of a piece. They must look back instead: "
+            "what a quote was, or a return, is known when the next character comes.",
             ROWS,
         ),
         "41 passed",
@@ -88,9 +98,8 @@ STEPS: list[Step] = [
             "Bytes of one character may come in two pieces too.",
             "edit_file",
             path="/testbed/tally/export.py",
-            old='    while piece := file.read(size):\n        for row in rows.feed(piece.decode("utf-8", errors="replace")):\n',
-            new='    pieces = iter(lambda: file.read(size), b"")\n'
-            '    for text in codecs.iterdecode(pieces, "utf-8", errors="replace"):\n        for row in rows.feed(text):\n',
+            old=OLD,
+            new=NEW,
         ),
         "",
     ),

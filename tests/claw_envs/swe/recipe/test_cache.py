@@ -1,4 +1,5 @@
 import asyncio
+import errno
 import os
 import signal
 import subprocess
@@ -7,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from claw_envs.core.errors import UserError
+from claw_envs.core.errors import InfrastructureError, UserError
+from claw_envs.swe.recipe.assign import record, recorded
 from claw_envs.swe.recipe.layers import key_of, layer
 
 _MAKE = """
@@ -123,3 +125,26 @@ def test_what_fails_leaves_nothing(own_cache: Path) -> None:
         asyncio.run(layer("key", fail))
     assert [path.name for path in own_cache.iterdir()] == ["key.lock"]
     assert asyncio.run(layer("key", _write)).is_dir()
+
+
+@pytest.mark.parametrize("place", ["/dev/null", "/proc/none"])
+def test_a_place_that_cannot_be_written_is_the_users_mistake(
+    place: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("CLAW_CACHE", place)
+    said = f"{place}/recipes.* cannot be written .*: set CLAW_CACHE"
+    with pytest.raises(UserError, match=said):
+        asyncio.run(layer("key", _never))
+    assert recorded("tiny__calc-1") is None
+    with pytest.raises(UserError, match=said):
+        record("tiny__calc-1", tmp_path / "recipe.toml")
+
+
+def test_a_full_disk_is_no_bug_and_nothing_stays_of_the_layer(own_cache: Path) -> None:
+    async def fill(place: Path) -> None:
+        await _write(place)
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with pytest.raises(InfrastructureError, match="key cannot be made: .*No space left"):
+        asyncio.run(layer("key", fill))
+    assert [path.name for path in own_cache.iterdir()] == ["key.lock"]

@@ -14,6 +14,7 @@ from tasks.swe.make import replay
 from tests.claw_envs.swe.recipe.conftest import Clone
 
 Runner = Callable[..., Any]
+_NOT_THERE = [f"ls: cannot access '{path}': No such file or directory" for path in ("/build", "/tmp/*")]
 BARE = Recipe(packages=("greet==1.0",))
 
 
@@ -54,10 +55,10 @@ def test_the_base_commit_is_all_there_is(in_sandbox: Runner, clone: Clone, kind:
     script = """git rev-parse HEAD; git status --porcelain; git for-each-ref --format='%(refname)'; git remote
     git log --all --format=%s; git cat-file --batch-all-objects --batch-check | wc -l
     git cat-file --batch-all-objects --batch | grep -ac -e FAULT -e REPAIRED
-    cat code.py; test -O code.py && echo mine"""
+    cat code.py; test -O code.py && echo mine; ls -d /build /tmp/*"""
     said = in_sandbox(_say(script), **_layers(base, repository=source, env={"KIND": kind}))
     # the commit, two trees, two files
-    assert said == [base, "refs/heads/main", "a commit", "5", "1", "print('FAULT')", "mine"]
+    assert said == [base, "refs/heads/main", "a commit", "5", "1", "print('FAULT')", "mine", *_NOT_THERE]
 
 
 def test_git_takes_every_file_for_unchanged_without_reading_it(in_sandbox: Runner, clone: Clone) -> None:
