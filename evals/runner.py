@@ -74,7 +74,7 @@ async def run_benchmark(
         on_result: told of every new result.
 
     Raises:
-        UserError: if `out` holds results of another benchmark, model, seed or setting.
+        UserError: if `out` holds results of another benchmark, model, seed or setting, or is no folder.
     """
     settings = _settings(benchmark, model, seed)
     _claim(out, settings)
@@ -195,7 +195,10 @@ def _settings(benchmark: Benchmark, model: str, seed: int) -> dict[str, Any]:
 
 def _claim(out: Path, settings: dict[str, Any]) -> None:
     """Write down whose results the folder holds, or check that they are ours; without a result it is nobody's."""
-    out.mkdir(parents=True, exist_ok=True)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"{out} cannot be made ({error.strerror}); choose another --out") from error
     path, episodes = out / SETTINGS, out / EPISODES
     ours = from_json(to_json(settings), dict[str, Any])
     if not (path.exists() and episodes.exists() and episodes.stat().st_size):

@@ -101,6 +101,9 @@ def squash_script(commit: str) -> str:
 
     It deletes what it leaves out, in folders outside of the repository too: run it in a sandbox only, as the owner of
     the repository. It needs a POSIX shell and git 2.30 or newer.
+
+    Args:
+        commit: its id, or what git knows it by, such as `HEAD`.
     """
     return _SQUASH.format(repository=REPOSITORY, commit=shlex.quote(commit), config=shlex.quote(_CONFIG), who=_WHO)
 

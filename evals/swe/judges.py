@@ -66,10 +66,14 @@ async def theirs(judged: Sequence[tuple[Task, str, str]], *, workers: int, out: 
 
     Raises:
         InfrastructureError: if the harness fails.
+        UserError: if `out` is no folder.
     """
     place = out / "harness"
     await asyncio.to_thread(shutil.rmtree, place, ignore_errors=True)
-    place.mkdir(parents=True)
+    try:
+        place.mkdir(parents=True)
+    except OSError as error:
+        raise UserError(f"{place} cannot be made ({error.strerror}); choose another --out") from error
     variants = [_renamed(task, f"{task.id}.{name}") for task, name, _ in judged]
     predictions = out / "predictions.jsonl"
     lines = [

@@ -67,7 +67,8 @@ def parity(
         parallel: patches that are judged at a time.
 
     Raises:
-        UserError: if there is no such task, mutation or back end, swebench is not installed, or no engine answers.
+        UserError: if there is no such task, mutation, back end or patch, `out` is no folder, swebench is not installed,
+            or no engine answers.
         InfrastructureError: if a patch cannot be made, or the official harness fails.
     """
     backends = backends or ("namespace", "docker")
@@ -93,6 +94,8 @@ async def _parity(
     slots = asyncio.Semaphore(parallel)
     made = await asyncio.gather(*(_patches(task, names, written, backends[0], slots) for task in tasks))
     judged = [(task, name, patch) for task, of_task in zip(tasks, made, strict=True) for name, patch in of_task.items()]
+    if not judged:
+        raise UserError(f"there is no patch to judge: {', '.join(names)} are written by hand, and {written} has none")
     verdicts = {
         backend: await asyncio.gather(*(_one(task, patch, backend, slots) for task, _, patch in judged))
         for backend in backends

@@ -95,7 +95,7 @@ def _shown(result: EpisodeResult) -> dict[str, Any]:
 
 def _message(message: Message) -> dict[str, str]:
     """Who speaks, and what: text, then the calls as JSON."""
-    calls = [call.get("function", call) for call in message.get("tool_calls") or []]
+    calls = [call.get("function", call) if isinstance(call, dict) else call for call in message.get("tool_calls") or []]
     texts = [content_of(message), *(json.dumps(call, ensure_ascii=False, indent=1) for call in calls)]
     return {"role": str(message.get("role")), "text": _clipped("\n".join(text for text in texts if text))}
 

@@ -35,7 +35,7 @@ DOCKERFILE = """FROM claw-envs/base:bookworm
 COPY history /tmp/history
 RUN mkdir {repository} && cd {repository} && git init -q -b main \\
     && {committer} git am -q --keep-cr --committer-date-is-author-date /tmp/history/*.patch \\
-    && git rm -rq . && git checkout -q --detach {base} && rm -rf /tmp/history
+    && git rm -rq . && git checkout -q --force --detach {base} && rm -rf /tmp/history
 WORKDIR {repository}
 """
 

@@ -113,6 +113,12 @@ def test_settings_that_gave_no_result_leave_the_folder_free(tmp_path: Path) -> N
     assert run(Answerer(TASKS, right=IDS), tmp_path).n == 6
 
 
+def test_a_file_is_no_folder_for_results(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UserError, match=r"file cannot be made \(File exists\); choose another --out"):
+        run(Answerer(TASKS, right=IDS), tmp_path / "file")
+
+
 def test_seeds_depend_on_the_episode_alone(tmp_path: Path) -> None:
     few = Benchmark(name="chat", family="chat", tasks=TASKS[2:4], score=outcome, sampling=GREEDY)
     all_seeds = {(job.task.id, job.sample_index): job.seed for job in plan(BENCHMARK, samples=3, seed=7)}

@@ -1,7 +1,10 @@
 """A cheating agent in the sandbox of a repair: the fix, what came after it, and the hidden tests are nowhere."""
 
 import asyncio
+import hashlib
+import os
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -37,6 +40,47 @@ for host, port in (("1.1.1.1", 443), ("8.8.8.8", 53), ("github.com", 443), ("pyp
         print("reached", host)
     except OSError:
         pass
+"""
+
+# every way to change a file that the agent owns and other episodes read, through its own name, a link, a mapping
+SPOIL = r"""import contextlib, ctypes, fcntl, mmap, os, shutil, struct
+system = ctypes.CDLL(None).syscall
+spoilt = 0
+for root in ("/testbed", "/opt/miniconda3"):
+    for folder, _, names in os.walk(root):
+        for name in names:
+            path = f"{folder}/{name}"
+            if os.path.islink(path) or not os.path.isfile(path):
+                continue
+            with open(path, "rb") as file, contextlib.suppress(OSError, ValueError):
+                mapped = mmap.mmap(file.fileno(), 0, mmap.MAP_SHARED, mmap.PROT_READ)
+                fcntl.ioctl(file, 0x40086602, struct.pack("l", 0x40))  # FS_IOC_SETFLAGS
+                os.fchmod(file.fileno(), 0o777)
+                os.utime(file.fileno(), (1, 1))
+            for attribute in ("user.x", "user.overlay.redirect", "trusted.overlay.opaque", "security.capability"):
+                with contextlib.suppress(OSError):
+                    os.setxattr(path, attribute, b"y")
+            os.link(path, f"/tmp/link-{os.getpid()}")
+            os.chmod(f"/tmp/link-{os.getpid()}", 0o6777)
+            with open(f"/tmp/link-{os.getpid()}", "r+b") as file:
+                file.write(b"spoilt")
+            os.unlink(f"/tmp/link-{os.getpid()}")
+            os.rename(path, f"{path}.moved")
+            os.rename(f"{path}.moved", path)
+            spoilt += open(path, "rb").read(6) == b"spoilt"
+print(spoilt)
+with open("/proc/self/mem", "r+b", 0) as memory, contextlib.suppress(OSError):
+    memory.seek(ctypes.addressof(ctypes.c_char.from_buffer(bytearray(1))))
+    memory.write(b"x")
+for flags in (0x10000000, 0x20000, 0x10020000):  # new namespaces: user, mount, both
+    if system(272, flags) == 0 and system(165, b"none", b"/", None, 0x20, None) == 0:
+        print("remounted")
+for kind in (0o20666, 0o60666):  # a mark that hides a lower file, a disk
+    with contextlib.suppress(OSError):
+        os.mknod("/testbed/device", kind, os.makedev(254 * (kind >> 14), 0))
+        print("made a device")
+shutil.rmtree("/testbed/.git")
+shutil.rmtree("/opt/miniconda3", ignore_errors=True)
 """
 
 
@@ -127,3 +171,39 @@ def test_the_network_is_closed(agent: Cheat) -> None:
         )
         == ""
     )
+
+
+def test_neither_times_nor_inodes_tell_what_the_fix_changes(agent: Cheat) -> None:
+    """Files that were written once more, at the way back from the fix, would be the last of their folder."""
+    folders: dict[str, list[list[str]]] = {}
+    for line in agent.run("find /testbed -name .git -prune -o -type f -printf '%h %f %T@ %C@ %i\\n'").splitlines():
+        folder, *row = line.split()
+        folders.setdefault(folder, []).append(row)
+    assert len(folders) > 1
+    for rows in folders.values():
+        rows.sort()
+        for column in (1, 2, 3):
+            told = [float(row[column]) for row in rows]
+            assert told in (sorted(told), sorted(told, reverse=True)), (column, rows)
+
+
+def _state(layer: str) -> dict[str, object]:
+    """All that can be changed of a layer's files, but not when they were last read."""
+    found: dict[str, object] = {}
+    for path in [Path(layer), *Path(layer).rglob("*")]:
+        known = path.lstat()
+        content = hashlib.sha256(path.read_bytes()).digest() if path.is_file() and not path.is_symlink() else b""
+        marks = os.listxattr(path, follow_symlinks=False)
+        found[str(path)] = (*known[:7], known.st_rdev, known.st_mtime_ns, known.st_ctime_ns, content, *marks)
+    return found
+
+
+def test_what_episodes_share_stays_as_it_is(begin: Callable[[str, Task], Cheat], usable: Callable[[str], str]) -> None:
+    look = "cd /testbed; git fsck --full 2>&1; git status; cat .git/config; python -m pytest --version; ls /tmp"
+    agent = begin(usable("namespace"), TASKS[0])
+    first, layers = agent.run(look), agent.sandbox.spec.layers
+    before = [_state(layer) for layer in layers]
+    said = agent.run("cat > /tmp/spoil.py; python3 /tmp/spoil.py", stdin=SPOIL)
+    assert int(said) > 100  # the control: what the agent sees of them is its own
+    assert [_state(layer) for layer in layers] == before
+    assert begin("namespace", TASKS[0]).run(look) == first

@@ -66,11 +66,11 @@ async def layer(key: str, make: Callable[[Path], Awaitable[None]]) -> Path:
         InfrastructureError: if somebody else is making it and does not come to an end, or the disk is full.
     """
     place = layers_directory() / key
-    if os.path.isdir(place):
+    if _is_there(place):
         return place
     make_directory(place.parent)
     async with _locked(place.with_name(f"{key}.lock")):
-        if not place.is_dir():
+        if not _is_there(place):
             building = place.with_name(f"{key}.building")
             await asyncio.to_thread(_remove, building)
             try:
@@ -81,6 +81,10 @@ async def layer(key: str, make: Callable[[Path], Awaitable[None]]) -> Path:
             finally:
                 await asyncio.to_thread(_remove, building)
     return place
+
+
+def _is_there(place: Path) -> bool:
+    return os.path.isdir(place)  # `Path.is_dir` fails where a folder above may not be entered
 
 
 def _remove(path: Path) -> None:

@@ -2,7 +2,9 @@
 
 import os
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -12,23 +14,38 @@ from tasks.swe.make import TESTS, at_base, git, replay, run_tests
 
 ROOT = Path(__file__).parents[3] / "tasks" / "swe"
 FOLDERS = folders(ROOT)
-each_task = pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
 
 
-@pytest.fixture(autouse=True)
-def python(monkeypatch: pytest.MonkeyPatch) -> None:
+class Given(NamedTuple):
+    """A task, and its repository with the whole history."""
+
+    folder: Path
+    instance: Instance
+    repository: Path
+    commits: list[str]
+
+    def passing(self, patch: str) -> set[str]:
+        """The hidden tests that pass with `patch`."""
+        found = run_tests(at_base(self.repository, self.instance, patch), self.instance.eval_script)
+        return {name for name, status in found.items() if status == "PASSED"}
+
+    def mutation(self, name: str) -> str:
+        return (ROOT / "mutations" / self.folder.name / name).read_text()
+
+
+@pytest.fixture(scope="module", autouse=True)
+def python() -> Iterator[None]:
     """The tasks' tests run with the pytest that runs these."""
-    monkeypatch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PATH", f"{Path(sys.executable).parent}:{os.environ['PATH']}")
+        yield
 
 
-def _given(folder: Path, tmp_path: Path) -> tuple[Instance, Path, list[str]]:
-    repository = tmp_path / "repository"
-    return instance_of(read(folder)), repository, replay(folder / "history", repository)
-
-
-def _passing(instance: Instance, repository: Path, patch: str) -> set[str]:
-    found = run_tests(at_base(repository, instance, patch), instance.eval_script)
-    return {name for name, status in found.items() if status == "PASSED"}
+@pytest.fixture(scope="module", params=FOLDERS, ids=lambda folder: folder.name)
+def given(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Given:
+    folder: Path = request.param
+    repository = tmp_path_factory.mktemp(folder.name) / "repository"
+    return Given(folder, instance_of(read(folder)), repository, replay(folder / "history", repository))
 
 
 def test_there_are_at_least_ten() -> None:
@@ -50,57 +67,46 @@ def test_all_share_one_environment() -> None:
     assert len({(folder / "recipe.toml").read_text() for folder in FOLDERS}) == 1
 
 
-@each_task
-def test_the_history_is_the_base_then_the_fix(folder: Path, tmp_path: Path) -> None:
-    instance, repository, commits = _given(folder, tmp_path)
-    assert len(commits) >= 4
-    assert commits[-2] == instance.base_commit
+def test_the_history_is_the_base_then_the_fix(given: Given) -> None:
+    instance, repository = given.instance, given.repository
+    assert len(given.commits) >= 4
+    assert given.commits[-2] == instance.base_commit
     at_base(repository, instance, instance.patch + instance.test_patch)
     git(repository, "add", "-A")
-    assert git(repository, "write-tree") == git(repository, "rev-parse", f"{commits[-1]}^{{tree}}")
-    assert instance.base_commit in (folder / "Dockerfile").read_text()
+    assert git(repository, "write-tree") == git(repository, "rev-parse", f"{given.commits[-1]}^{{tree}}")
+    assert instance.base_commit in (given.folder / "Dockerfile").read_text()
 
 
-@each_task
-def test_the_patches_touch_what_they_should(folder: Path, tmp_path: Path) -> None:
-    instance, repository, (*_, base, fix) = _given(folder, tmp_path)
-    changed = git(repository, "diff", "--name-only", base, fix).split()
+def test_the_patches_touch_what_they_should(given: Given) -> None:
+    changed = git(given.repository, "diff", "--name-only", *given.commits[-2:]).split()
     package = [name for name in changed if not name.startswith(TESTS)]
     assert 1 <= len(package) <= 3
-    assert all(f"diff --git a/{name} b/{name}" in instance.patch for name in package)
+    assert all(f"diff --git a/{name} b/{name}" in given.instance.patch for name in package)
     assert set(changed) > set(package)
 
 
-@each_task
-def test_the_base_has_no_hidden_test(folder: Path, tmp_path: Path) -> None:
-    instance, repository, _ = _given(folder, tmp_path)
-    at_base(repository, instance)
-    shown = "\n".join(path.read_text() for path in (repository / TESTS).rglob("*.py"))
-    hidden = {name.rpartition("::")[2].partition("[")[0] for name in instance.fail_to_pass}
+def test_the_base_has_no_hidden_test(given: Given) -> None:
+    at_base(given.repository, given.instance)
+    shown = "\n".join(path.read_text() for path in (given.repository / TESTS).rglob("*.py"))
+    hidden = {name.rpartition("::")[2].partition("[")[0] for name in given.instance.fail_to_pass}
     assert [name for name in hidden if f"def {name}(" in shown] == []
 
 
-@each_task
-def test_the_lists_of_tests_are_so(folder: Path, tmp_path: Path) -> None:
-    instance, repository, _ = _given(folder, tmp_path)
-    to_fix, to_keep = set(instance.fail_to_pass), set(instance.pass_to_pass)
+def test_the_lists_of_tests_are_so(given: Given) -> None:
+    to_fix, to_keep = set(given.instance.fail_to_pass), set(given.instance.pass_to_pass)
     assert len(to_fix) >= 2
     assert len(to_keep) >= 10
-    assert _passing(instance, repository, "") == to_keep
-    assert _passing(instance, repository, instance.patch) == to_fix | to_keep
+    assert given.passing("") == to_keep
+    assert given.passing(given.instance.patch) == to_fix | to_keep
 
 
-@each_task
-def test_half_a_fix_is_half_a_fix(folder: Path, tmp_path: Path) -> None:
-    instance, repository, _ = _given(folder, tmp_path)
-    passing = _passing(instance, repository, (ROOT / "mutations" / folder.name / "half.patch").read_text())
-    assert passing >= set(instance.pass_to_pass)
-    assert set() < passing & set(instance.fail_to_pass) < set(instance.fail_to_pass)
+def test_half_a_fix_is_half_a_fix(given: Given) -> None:
+    passing = given.passing(given.mutation("half.patch"))
+    assert passing >= set(given.instance.pass_to_pass)
+    assert set() < passing & set(given.instance.fail_to_pass) < set(given.instance.fail_to_pass)
 
 
-@each_task
-def test_a_fix_that_breaks_something_fixes_and_breaks(folder: Path, tmp_path: Path) -> None:
-    instance, repository, _ = _given(folder, tmp_path)
-    passing = _passing(instance, repository, (ROOT / "mutations" / folder.name / "breaks.patch").read_text())
-    assert passing >= set(instance.fail_to_pass)
-    assert not passing >= set(instance.pass_to_pass)
+def test_a_fix_that_breaks_something_fixes_and_breaks(given: Given) -> None:
+    passing = given.passing(given.mutation("breaks.patch"))
+    assert passing >= set(given.instance.fail_to_pass)
+    assert not passing >= set(given.instance.pass_to_pass)

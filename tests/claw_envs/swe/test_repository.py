@@ -106,6 +106,17 @@ def test_one_commit_is_left_under_its_own_id(in_sandbox: InSandbox, shape: str) 
     assert unchanged
 
 
+def test_a_commit_may_be_named_as_git_names_it(in_sandbox: InSandbox) -> None:
+    async def body(sandbox: Any) -> tuple[str, str]:
+        inside = Inside(sandbox)
+        base = await inside.make(SHAPES["clone"])
+        await inside.squash("HEAD")
+        return base, await inside("cd /testbed; git rev-parse HEAD; git status --porcelain")
+
+    base, seen = in_sandbox(body, workdir=REPOSITORY)
+    assert seen == base
+
+
 def test_the_search_finds_a_fix_that_is_there(in_sandbox: InSandbox) -> None:
     async def body(sandbox: Any) -> str:
         inside = Inside(sandbox)

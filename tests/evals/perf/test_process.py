@@ -85,6 +85,37 @@ def test_memory_counts_this_process_and_what_descends_from_it() -> None:
     assert with_child == processes + 2
 
 
+WHOLE = """
+PACKAGES = []
+def make(kind, settings): return Counted()
+class Counted:
+    started = 0
+    def start(self): self.started += 1; return [self.started]
+    def step(self, episode, command): episode.append(command)
+    def reset(self, episode): return self.start()
+    def stop(self, episode): pass
+    def tell(self, episode): return episode
+    def containers(self): return []
+"""
+
+
+def test_a_whole_episode_is_a_new_one_with_its_steps_and_what_it_says_at_its_end(tmp_path: Path) -> None:
+    script = tmp_path / "counted.py"
+    script.write_text(WHOLE)
+
+    async def main() -> None:
+        async with running(Program(sys.executable, script, "", {})) as (process, _):
+            await process.ask("start", n=2)
+            whole = await process.ask("whole", commands=["a", "b"], last="tell")
+            assert sorted(whole["results"]) == [[3, "a", "b"], [4, "a", "b"]]
+            called = await process.ask("call", what="tell")
+            assert called["results"] == whole["results"]
+            assert len(called["each"]) == 2
+            assert (await process.ask("call", what="nothing"))["results"] == []
+
+    asyncio.run(main())
+
+
 LIMITS = """
 import asyncio, subprocess, sys, time
 PACKAGES = []

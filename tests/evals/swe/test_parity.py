@@ -1,5 +1,6 @@
 """Our verdicts and the official harness's on a real engine, and that a difference would be seen."""
 
+import asyncio
 import json
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from claw_envs.cli import app
 from claw_envs.core.errors import UserError
 from claw_envs.sandbox.docker.engine import Engine
 from claw_envs.swe.grading import Outcomes
-from evals.swe.judges import OFFICIAL, Judged
+from evals.swe.judges import OFFICIAL, Judged, theirs
 from evals.swe.mutations import MUTATIONS
 from evals.swe.parity import Row, parity, table
 
@@ -70,3 +71,11 @@ def test_unknown_names_are_the_users_mistake(tmp_path: Path) -> None:
         parity(None, tmp_path, mutations=["worse"])
     with pytest.raises(UserError, match="no sandbox backend `dokcer`"):
         parity(None, tmp_path, backends=["dokcer"])
+
+
+def test_patches_that_nobody_wrote(engine: Engine, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=f"no patch to judge: half are written by hand, and {tmp_path} has none"):
+        parity(None, tmp_path / "out", only=["claw__gauge-1"], mutations=["half"], written=tmp_path)
+    (tmp_path / "file").write_text("")
+    with pytest.raises(UserError, match="file/harness cannot be made"):
+        asyncio.run(theirs([], workers=1, out=tmp_path / "file"))

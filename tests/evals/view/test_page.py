@@ -49,7 +49,7 @@ class Elements(HTMLParser):
 def result(task: str, *, text: str, sample: int = 0, **fields: Any) -> EpisodeResult:
     transcript = [
         {"role": "user", "content": [{"type": "text", "text": text}, {"type": "image_url"}]},
-        {"role": "assistant", "content": text, "tool_calls": [{"id": "1", "function": {"name": text}}]},
+        {"role": "assistant", "content": text, "tool_calls": [{"id": "1", "function": {"name": text}}, text]},
         {"role": "tool", "tool_call_id": "1", "content": "x" * (LONGEST + 5)},
     ]
     report = {"patch": f"+{text}\n", "fail_to_pass": {"success": [text], "failure": []}, text: text}
@@ -103,7 +103,8 @@ def test_everything_is_on_the_page_and_nothing_of_it_is_markup(tmp_path: Path) -
     asked, said, came = first["messages"]
     assert asked == {"role": "user", "text": f"{hostile}\n[image_url]"}
     assert said["text"].startswith(hostile)
-    assert json.loads(said["text"].removeprefix(hostile)) == {"name": hostile}
+    call, torn = said["text"].removeprefix(hostile).rsplit("\n", 1)
+    assert (json.loads(call), json.loads(torn)) == ({"name": hostile}, hostile)
     assert "[5 characters left out]" in came["text"]
     assert len(came["text"]) < LONGEST + 50
 

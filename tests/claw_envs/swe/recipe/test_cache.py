@@ -145,6 +145,6 @@ def test_a_full_disk_is_no_bug_and_nothing_stays_of_the_layer(own_cache: Path) -
         await _write(place)
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
-    with pytest.raises(InfrastructureError, match="key cannot be made: .*No space left"):
+    with pytest.raises(InfrastructureError, match=r"key cannot be made: .*No space left"):
         asyncio.run(layer("key", fill))
     assert [path.name for path in own_cache.iterdir()] == ["key.lock"]

@@ -42,7 +42,7 @@ def test_paths_are_from_the_file_or_the_home_directory(tmp_path: Path, monkeypat
         ("[tests]\nlog_parser = 'parse_log_pytest'", "command"),
         ("python =", "Invalid value"),
         ("install = ['x', \"a\\u0000b\"]", r"cannot hold the character \\u0000"),
-        ("env = {A = \"\\u0000\"}", r"cannot hold the character \\u0000"),
+        ('env = {A = "\\u0000"}', r"cannot hold the character \\u0000"),
         ("env = {'A=B' = 'c'}", "env: 'A=B' is no name of a variable"),
         ("env = {'' = 'c'}", "env: '' is no name of a variable"),
     ],
