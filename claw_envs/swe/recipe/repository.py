@@ -9,6 +9,7 @@ Not covered: submodules, and Git LFS, of which the pointers are checked out.
 """
 
 import os
+import re
 import tempfile
 import urllib.parse
 from pathlib import Path
@@ -30,6 +31,7 @@ _FETCH_TIMEOUT = _INSTALL_TIMEOUT = 1800.0
 _SOURCE = "/build/source"
 _INDEX = f"{REPOSITORY}/.git/index"
 _MOST_INDEX = 1 << 30
+_ID = re.compile(r"[0-9a-f]{40}")
 _OUT_OF_FETCHED = f"""set -e
 cd {REPOSITORY}
 git init -q --template= -b main
@@ -63,6 +65,8 @@ async def repository_layer(recipe: Recipe, base: str, below: tuple[str, ...]) ->
         UserError: if the commit cannot be had, or the recipe's `install` fails.
         InfrastructureError: if the sandbox fails.
     """
+    if not _ID.fullmatch(base):
+        raise UserError(f"a recipe needs the whole id of the base commit, 40 hex digits; {base!r} may be any commit")
     scripts = [squash_script(base), _OUT_OF_FETCHED, _OUT_OF_HISTORY, _CHECK_OUT, _TIDY, _REFRESH]
     key = key_of("repository", base, recipe.install, recipe.env, [Path(name).name for name in below], scripts)
 

@@ -10,7 +10,7 @@ import pytest
 
 from claw_envs.swe.formats.task_repo import folders, read
 from claw_envs.swe.instance import Instance, instance_of
-from tasks.swe.make import TESTS, at_base, git, replay, run_tests
+from tests.claw_envs.swe.make_task import TESTS, at_base, git, replay, run_tests
 
 ROOT = Path(__file__).parents[3] / "tasks" / "swe"
 FOLDERS = folders(ROOT)

@@ -10,7 +10,7 @@ from claw_envs.core.errors import UserError
 from claw_envs.sandbox.base import Sandbox
 from claw_envs.swe.recipe import Recipe, prepare
 from claw_envs.swe.recipe.file import Repository
-from tasks.swe.make import replay
+from tests.claw_envs.swe.make_task import replay
 from tests.claw_envs.swe.recipe.conftest import Clone
 
 Runner = Callable[..., Any]
@@ -117,3 +117,9 @@ def test_a_commit_that_is_not_there(clone: Clone) -> None:
         _layers("0" * 40, repository=Repository(path=str(clone.path)))
     with pytest.raises(UserError, match="the repository cannot be checked out"):
         _layers("0" * 40, repository=_sources(clone)["history"])
+
+
+@pytest.mark.parametrize("base", ["HEAD", "main", "v1", "", "0123456"])
+def test_what_may_be_another_commit_elsewhere_names_no_layer(clone: Clone, base: str) -> None:
+    with pytest.raises(UserError, match=f"needs the whole id of the base commit, 40 hex digits; '{base}' may be any"):
+        _layers(base, repository=Repository(path=str(clone.path)))

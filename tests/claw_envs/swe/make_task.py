@@ -1,4 +1,4 @@
-"""Makes one task of this folder out of a git repository: `python tasks/swe/make.py REPOSITORY INSTANCE_ID`.
+"""Makes a built-in task out of a git repository: `python -m tests.claw_envs.swe.make_task REPOSITORY INSTANCE_ID`.
 
 The repository's last commit is the fix together with its tests, the one before it the base; what lies below `tests/` is
 the test patch, the rest the gold patch. The history is kept as patches that `git am` turns into the same commits on
@@ -17,10 +17,11 @@ from typing import Annotated, Any
 import msgspec
 import typer
 
+from claw_envs.core.tasksets import builtin
 from claw_envs.swe.formats.script import script_of
 from claw_envs.swe.instance import REPOSITORY, Instance
 
-ROOT = Path(__file__).parent
+ROOT = builtin("swe")
 COMMITTER = {"GIT_COMMITTER_NAME": "claw-envs", "GIT_COMMITTER_EMAIL": "tasks@claw-envs.invalid"}
 """Of every commit, at its author's date, so that a commit has the same id wherever the history is applied."""
 TESTS = "tests/"
@@ -146,7 +147,7 @@ def main(
     difficulty: Annotated[str, typer.Option(help="As SWE-bench Verified words it.")] = "15 min - 1 hour",
     version: Annotated[str, typer.Option(help="Of the package at the base.")] = "0.1",
 ) -> None:
-    """Writes tasks/INSTANCE_ID; its problem_statement.md must be there."""
+    """Writes tasks/swe/tasks/INSTANCE_ID; its problem_statement.md must be there."""
     folder = ROOT / "tasks" / instance_id
     issue = (folder / "problem_statement.md").read_text()
     history = folder / "history"
