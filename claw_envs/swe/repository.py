@@ -6,7 +6,8 @@ elsewhere (a main working tree, alternates, submodules). What the image had chan
 is one commit on top; files that it had and did not track are listed in `info/exclude`. So `git status` is clean, and a
 diff holds the agent's changes only.
 
-Not covered: copies of the repository elsewhere in an image, and other working trees of it.
+Not covered: copies of the repository elsewhere in an image, other working trees of it, and times of its files, which
+may tell what the image's maker checked out last.
 """
 
 import shlex
