@@ -54,6 +54,9 @@ def read_recipe(path: Path) -> Recipe:
     for name in recipe.env:
         if not name or "=" in name:
             raise UserError(f"{path}: env: {name!r} is no name of a variable")
+    for package in recipe.packages:
+        if not package.strip() or package.lstrip().startswith("-"):
+            raise UserError(f"{path}: packages: {package!r} is no package; options for pip go into its configuration")
     given = {name: value for name, value in msgspec.structs.asdict(recipe.repository).items() if value}
     if len(given) > 1:
         raise UserError(f"{path}: [repository] takes one of {', '.join(given)}")

@@ -1,5 +1,6 @@
 #!/bin/bash
 set -uxo pipefail
+exec 2>&1
 git -C /testbed checkout 4590608c3b188306761c687383a7f5729137bc83 tests/
 cd /testbed
 git checkout 4590608c3b188306761c687383a7f5729137bc83 tests/test_recurring.py

@@ -1,5 +1,6 @@
 #!/bin/bash
 set -uxo pipefail
+exec 2>&1
 git -C /testbed checkout 8572a21be124c73bb6990a0180e3aea50d6ecfa7 tests/
 cd /testbed
 git checkout 8572a21be124c73bb6990a0180e3aea50d6ecfa7 tests/test_calendar.py

@@ -1,5 +1,6 @@
 #!/bin/bash
 set -uxo pipefail
+exec 2>&1
 git -C /testbed checkout a4cb47174fd6aead5dd79ac78908f776d184aae4 tests/
 cd /testbed
 git checkout a4cb47174fd6aead5dd79ac78908f776d184aae4 tests/test_parser.py tests/test_quantity.py

@@ -1,5 +1,6 @@
 #!/bin/bash
 set -uxo pipefail
+exec 2>&1
 git -C /testbed checkout 8f272282e44512484331cd72b59312e92aab68ae tests/
 cd /testbed
 git checkout 8f272282e44512484331cd72b59312e92aab68ae tests/test_apply.py tests/test_unified.py

@@ -1,5 +1,6 @@
 #!/bin/bash
 set -uxo pipefail
+exec 2>&1
 git -C /testbed checkout 09b3c878ebf0cb316f6384e2a9c1bcfd61c1d8d5 tests/
 cd /testbed
 git checkout 09b3c878ebf0cb316f6384e2a9c1bcfd61c1d8d5 tests/test_events.py

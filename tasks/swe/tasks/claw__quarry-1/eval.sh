@@ -1,5 +1,6 @@
 #!/bin/bash
 set -uxo pipefail
+exec 2>&1
 git -C /testbed checkout c0680b50d315d297ccdfcabd215b52ea684ddd04 tests/
 cd /testbed
 git checkout c0680b50d315d297ccdfcabd215b52ea684ddd04 tests/test_lock.py

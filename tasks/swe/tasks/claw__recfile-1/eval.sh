@@ -1,5 +1,6 @@
 #!/bin/bash
 set -uxo pipefail
+exec 2>&1
 git -C /testbed checkout 61f4154f257eaa31ba1a617fa39a8d465ebb193b tests/
 cd /testbed
 git checkout 61f4154f257eaa31ba1a617fa39a8d465ebb193b tests/test_files.py

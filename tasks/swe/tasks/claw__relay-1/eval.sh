@@ -1,5 +1,6 @@
 #!/bin/bash
 set -uxo pipefail
+exec 2>&1
 git -C /testbed checkout 9e2d960e48e9b0f2bf2d47a3b31684dd8a4a73b7 tests/
 cd /testbed
 git checkout 9e2d960e48e9b0f2bf2d47a3b31684dd8a4a73b7 tests/test_journal.py

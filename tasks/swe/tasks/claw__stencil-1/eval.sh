@@ -1,5 +1,6 @@
 #!/bin/bash
 set -uxo pipefail
+exec 2>&1
 git -C /testbed checkout 9bfac441d1bf6f1de00783dc0b14dd7d26d66d02 tests/
 cd /testbed
 git checkout 9bfac441d1bf6f1de00783dc0b14dd7d26d66d02 tests/test_escaping.py

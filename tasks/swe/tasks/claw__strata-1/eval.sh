@@ -1,5 +1,6 @@
 #!/bin/bash
 set -uxo pipefail
+exec 2>&1
 git -C /testbed checkout 6b1bc3a12a1c87befdb9e2c82e1c46229dbbb0d8 tests/
 cd /testbed
 git checkout 6b1bc3a12a1c87befdb9e2c82e1c46229dbbb0d8 tests/test_environ.py

@@ -1,5 +1,6 @@
 #!/bin/bash
 set -uxo pipefail
+exec 2>&1
 git -C /testbed checkout ebf9c53cbdc6d0ca0efa39aa1922888820ac6941 tests/
 cd /testbed
 git checkout ebf9c53cbdc6d0ca0efa39aa1922888820ac6941 tests/test_export.py

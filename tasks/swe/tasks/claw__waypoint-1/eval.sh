@@ -1,5 +1,6 @@
 #!/bin/bash
 set -uxo pipefail
+exec 2>&1
 git -C /testbed checkout 94b80ff506771e4a0e1cecb430a5457d39aa109d tests/
 cd /testbed
 git checkout 94b80ff506771e4a0e1cecb430a5457d39aa109d tests/test_match.py

@@ -33,8 +33,8 @@ def make_layer(tmp_path: Path) -> Callable[..., str]:
     return make
 
 
-def _say(sandbox: NamespaceSandbox, script: str) -> Any:
-    return sandbox.exec(["bash", "-c", script], timeout=30)
+async def _say(sandbox: NamespaceSandbox, script: str) -> str:
+    return (await sandbox.exec(["bash", "-c", script], timeout=30)).output
 
 
 def test_layers_lie_over_the_root_and_each_other(in_sandbox: Runner, make_layer: Callable[..., str]) -> None:
@@ -43,11 +43,11 @@ def test_layers_lie_over_the_root_and_each_other(in_sandbox: Runner, make_layer:
 
     async def body(sandbox: NamespaceSandbox) -> list[str]:
         look = "cat code /opt/tool/a /opt/tool/b /opt/c; stat -c ' %U' /opt/tool/a"
-        seen = [(await _say(sandbox, look)).output]
+        seen = [await _say(sandbox, look)]
         await _say(sandbox, "echo changed | tee /opt/tool/a code; rm /opt/tool/b")
-        seen.append((await _say(sandbox, "cat code /opt/tool/a; ls /opt/tool")).output)
+        seen.append(await _say(sandbox, "cat code /opt/tool/a; ls /opt/tool"))
         await sandbox.reset()
-        return [*seen, (await _say(sandbox, look)).output]
+        return [*seen, await _say(sandbox, look)]
 
     seen = in_sandbox(body, layers=(low, high), workdir="/testbed")
     assert seen[0] == seen[2] == "codelow ahigh bc agent\n"
@@ -64,7 +64,7 @@ def test_layers_lie_over_an_image_and_below_files_and_setup(
 
     async def body(sandbox: NamespaceSandbox) -> str:
         await sandbox.reset()
-        return (await _say(sandbox, "cat /etc/issue /data/given /made")).output
+        return await _say(sandbox, "cat /etc/issue /data/given /made")
 
     spec = {"image": "mine:1", "layers": (layer,), "files": {"/data/given": str(tmp_path / "given")}}
     assert in_sandbox(body, **spec, setup=("cat /data/given > /made",)) == "layerfilefile"
@@ -76,16 +76,12 @@ def test_what_a_sandbox_wrote_is_a_layer_for_others(
     low = make_layer("low", {"srv/gone": "", "srv/old/file": "", "srv/kept": "kept"})
 
     async def write(sandbox: NamespaceSandbox) -> None:
-        script = (
-            "rm /srv/gone; rm -r /srv/old; mkdir /srv/old; echo x > /srv/old/new; ln -s new /srv/old/link; sleep 99 &"
-        )
-        await _say(sandbox, script)
+        await _say(sandbox, "rm -r /srv/gone /srv/old; mkdir /srv/old; echo x > /srv/old/new; ln -s new /srv/old/link")
+        await _say(sandbox, "sleep 99 &")
         await sandbox.keep(tmp_path / "kept")
 
     async def read(sandbox: NamespaceSandbox) -> str:
-        return (
-            await _say(sandbox, "ls -R /srv; cat /srv/kept /srv/old/link; test -O /srv/old/new && echo mine")
-        ).output
+        return await _say(sandbox, "ls -R /srv; cat /srv/kept /srv/old/link; test -O /srv/old/new && echo mine")
 
     in_sandbox(write, layers=(low,))
     seen = in_sandbox(read, layers=(low, str(tmp_path / "kept")))

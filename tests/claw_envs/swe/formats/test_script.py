@@ -35,6 +35,7 @@ def test_the_shape_of_a_script() -> None:
     assert script_of(instance(), "pytest -rA", before=["export A=1"]).split("\n") == [
         "#!/bin/bash",
         "set -uxo pipefail",
+        "exec 2>&1",
         "export A=1",
         "cd /testbed",
         f"git checkout {BASE} check.py",

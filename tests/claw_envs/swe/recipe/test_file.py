@@ -45,6 +45,8 @@ def test_paths_are_from_the_file_or_the_home_directory(tmp_path: Path, monkeypat
         ('env = {A = "\\u0000"}', r"cannot hold the character \\u0000"),
         ("env = {'A=B' = 'c'}", "env: 'A=B' is no name of a variable"),
         ("env = {'' = 'c'}", "env: '' is no name of a variable"),
+        ("packages = ['--help']", "packages: '--help' is no package"),
+        ("packages = [' ']", "packages: ' ' is no package"),
     ],
 )
 def test_mistakes_are_named_with_the_file(tmp_path: Path, text: str, said: str) -> None:
