@@ -3,8 +3,8 @@
 A script puts the test files back to the base commit, applies the test patch, runs the tests between SWE-bench's two
 markers, and puts the test files back again. Files that the test patch adds are not in the base commit: `git checkout`
 does not name them. Unlike SWE-bench's scripts this one removes what the agent wrote in their place, as else the test
-patch would not apply and the agent's own tests would decide; and it prints to stdout alone, so that results stay between
-the markers.
+patch would not apply and the agent's own tests would decide; and it prints to stdout alone, so that results stay
+between the markers.
 """
 
 import re
