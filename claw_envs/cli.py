@@ -237,7 +237,8 @@ app.add_typer(images, name="images")
 @images.command("export")
 def export_images(
     sources: Annotated[
-        list[str], typer.Argument(metavar="IMAGE...", help="Name in the engine, tar archive, or folder of tasks.")
+        list[str],
+        typer.Argument(metavar="IMAGE...", help="Name in the engine, tar archive, or tasks: a folder, a SWE set."),
     ],
     name: Annotated[str | None, typer.Option(help="Call the one image so [default: its own name].")] = None,
 ) -> None:
@@ -255,6 +256,22 @@ def export_images(
     for source in wanted:
         for image in export(source, name):
             typer.echo(f"{image.name:<50} {image.rootfs}")
+
+
+@images.command("pull")
+def pull_images(
+    sources: Annotated[
+        list[str], typer.Argument(metavar="IMAGE...", help="Name of an image, or tasks that need some.")
+    ],
+) -> None:
+    """Fetch images into the container engine, for the docker sandbox or for export."""
+    from claw_envs.sandbox.images.export import wanted_by
+    from claw_envs.sandbox.images.pull import pull
+
+    for image in dict.fromkeys(image for source in sources for image in wanted_by(source)):
+        if not Path(image).is_dir():  # a build folder is built when it is used
+            pull(image)
+            typer.echo(f"pulled {image}")
 
 
 @images.command("list")

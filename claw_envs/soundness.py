@@ -75,13 +75,14 @@ def validate_tasks(
             no container engine where one is needed.
     """
     from claw_envs.swe import validate as swe
+    from claw_envs.swe.loader import recognises
     from claw_envs.terminal import validate as terminal
 
     families = {"terminal": terminal.validate_tasks, "swe": swe.validate_tasks}
     if source is None or source in families:
         chosen, source = [families[name] for name in families if source in (None, name)], None
     else:
-        chosen = [families["swe" if swe.recognises(source) else "terminal"]]
+        chosen = [families["swe" if recognises(source) else "terminal"]]
     reports: list[Report] = []
     for validate in chosen:
         reports += validate(source, parallel=parallel, backend=backend, network=network)

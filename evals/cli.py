@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from claw_envs.core.endpoints import is_endpoint
-from claw_envs.core.errors import UserError
+from claw_envs.core.errors import InfrastructureError, UserError
 from claw_envs.core.settings import read_settings
 from evals.benchmark import Options
 from evals.models import open_policy
-from evals.results import EpisodeResult
-from evals.runner import SUMMARY, run_benchmark
+from evals.results import EpisodeResult, read_results
+from evals.runner import EPISODES, SUMMARY, run_benchmark
 from evals.summary import Summary
 from evals.table import table
 
@@ -52,12 +52,16 @@ def main_eval(
 
     Raises:
         UserError: for an unknown benchmark, option, model or task set, or a folder that holds other results.
+        InfrastructureError: if no episode could be scored.
     """
     options = read_options(benchmark, settings or {})
     folder = out or Path("results") / f"{benchmark}-{_slug(model)}"
     summary = asyncio.run(_run(benchmark, model, folder, tasks, parallel, options))
     print(table(summary))
     print(f"\nwritten to {folder / SUMMARY}; `claw view {folder}` makes a page of the episodes")
+    if summary.score is None:
+        first = next(iter(read_results(folder / EPISODES).values()))
+        raise InfrastructureError(f"no episode could be scored: {first.error}")
     return summary
 
 

@@ -33,6 +33,7 @@ from claw_envs.core.vector import ClawVectorEnv
 from claw_envs.sandbox.acting import carry_out, observation
 from claw_envs.sandbox.lease import Lease
 from claw_envs.sandbox.pool import SandboxPool
+from claw_envs.swe.grading import require_swebench
 from claw_envs.swe.instance import instance_of
 from claw_envs.swe.patch import Taken, take_patch
 from claw_envs.swe.prompts import first_text, system_prompt, turns_left
@@ -92,6 +93,7 @@ class SweEnv(ClawEnv):
         for name, value, least in (("max_patch_bytes", max_patch_bytes, 1), ("reruns", reruns, 0)):
             if isinstance(value, bool) or not isinstance(value, int) or value < least:
                 raise UserError(f"{name} must be a whole number of at least {least}, got {value!r}")
+        require_swebench()
         self._toolset = toolset(tools)
         self.tools = self._toolset.schemas
         self._most_bytes, self._reruns = max_patch_bytes, reruns

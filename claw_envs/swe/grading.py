@@ -5,6 +5,7 @@ image assets of SWE-bench Multimodal.
 """
 
 import tempfile
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
@@ -16,6 +17,8 @@ from claw_envs.swe.instance import Instance
 
 START = ">>>>> Start Test Output"
 """What the log of every eval script says before the tests run, as swebench expects it."""
+
+_INSTALL = 'pip install "claw-envs[swe]"'
 
 
 class Outcomes(msgspec.Struct, frozen=True):
@@ -35,6 +38,16 @@ class Grade(NamedTuple):
     """Where it found none: its word for a sign that the environment is at fault, such as `out_of_memory`."""
     fail_to_pass: Outcomes = Outcomes()
     pass_to_pass: Outcomes = Outcomes()
+
+
+def require_swebench() -> None:
+    """Complain at once of what the verdict at an episode's end would need.
+
+    Raises:
+        UserError: if swebench is not installed.
+    """
+    if find_spec("swebench") is None:
+        raise UserError(f"a verdict needs swebench: {_INSTALL}")
 
 
 def eval_script(instance: Instance) -> str:
@@ -77,4 +90,4 @@ def _swebench(module: str) -> ModuleType:
     try:
         return import_module(f"swebench.harness.{module}")
     except ImportError as error:
-        raise UserError(f'a verdict needs swebench ({error}): pip install "claw-envs[swe]"') from None
+        raise UserError(f"a verdict needs swebench ({error}): {_INSTALL}") from None

@@ -34,6 +34,19 @@ class _Source(NamedTuple):
     rows: slice
 
 
+def recognises(source: str) -> bool:
+    """Whether `source` names SWE tasks, and not terminal ones."""
+    part = _PART.fullmatch(source)
+    if part and not Path(source).exists():
+        source = part["name"]
+    path = Path(source).expanduser()
+    if path.is_dir():
+        return bool(task_repo.folders(path))
+    if path.suffix == ".jsonl" and path.is_file():
+        return any(key.startswith("repo") for key in next(read_rows(path), {}))
+    return path.suffix in (".json", ".parquet") or source.partition(":")[0] in SETS
+
+
 def load(source: str | None = None) -> list[Task]:
     """Load tasks.
 

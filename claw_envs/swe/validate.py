@@ -3,36 +3,21 @@
 Not covered: a test that passes by chance; it is run once with the gold patch, twice where it broke something.
 """
 
-import re
 import time
 from collections.abc import Sequence
 from functools import partial
-from pathlib import Path
 
 from claw_envs.core.errors import InfrastructureError, UserError
 from claw_envs.core.loop import run_sync
-from claw_envs.core.rows import read_rows
 from claw_envs.core.task import Task
 from claw_envs.sandbox.lease import Lease
 from claw_envs.soundness import Report, on_network, prove
-from claw_envs.swe.formats import task_repo
-from claw_envs.swe.formats.sets import SETS
 from claw_envs.swe.instance import instance_of
 from claw_envs.swe.loader import survey
 from claw_envs.swe.trial import Trial, prepare, try_patch
 from claw_envs.swe.verdict import LOG_LENGTH, Verdict, judge_patch
 
 _SHOWN = 3
-
-
-def recognises(source: str) -> bool:
-    """Whether `source` names SWE tasks, and not terminal ones."""
-    path = Path(source).expanduser()
-    if path.is_dir():
-        return bool(task_repo.folders(path))
-    if path.suffix == ".jsonl" and path.is_file():
-        return any(key.startswith("repo") for key in next(read_rows(path), {}))
-    return path.suffix in (".json", ".parquet") or re.split(r"[:\[]", source)[0] in SETS
 
 
 def validate_tasks(
@@ -88,11 +73,11 @@ def _wrong_before(before: Trial) -> str | None:
     """What is wrong with the tests' results without a patch."""
     if not before.grade.readable:
         reason = before.doubt or "their log has no results"
-        return f"no verdict on the tests without a patch: {reason}; log: {before.log.strip()[-LOG_LENGTH:]}"
+        return f"no verdict on the tests without a patch: {reason}; log: {_tail(before)}"
     if passing := before.grade.fail_to_pass.success:
         return f"of FAIL_TO_PASS pass without a patch: {_some(passing)}"
     if failing := before.grade.pass_to_pass.failure:
-        return f"of PASS_TO_PASS fail without a patch: {_some(failing)}"
+        return f"of PASS_TO_PASS fail without a patch, or are not run: {_some(failing)}; log: {_tail(before)}"
     return None
 
 
@@ -105,6 +90,10 @@ def _wrong_after(gold: Verdict) -> str | None:
         return None
     failing = [*report["fail_to_pass"]["failure"], *report["pass_to_pass"]["failure"]]
     return f"with the gold patch {report['reason'] or f'fail: {_some(failing)}'}; log: {report['log']}"
+
+
+def _tail(trial: Trial) -> str:
+    return trial.log.strip()[-LOG_LENGTH:]
 
 
 def _some(tests: Sequence[str]) -> str:

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 
 from claw_envs.core.endpoints import split_endpoint
-from claw_envs.core.errors import UserError
+from claw_envs.core.errors import InfrastructureError, UserError
 from claw_envs.core.tasksets import load_tasks
 from evals.cli import main_eval, read_options
 from evals.results import ResultFile
@@ -86,8 +86,9 @@ def test_an_endpoint_that_does_not_answer_is_given_up(tmp_path: Path) -> None:
         return ""
 
     with serving(wait) as url:
-        summary = main_eval("personal", model=f"{url}#m", out=tmp_path, settings={"limit": 1, "timeout": "0.1"})
+        with pytest.raises(InfrastructureError, match=r"no episode could be scored: .*no answer within 0\.1 s"):
+            main_eval("personal", model=f"{url}#m", out=tmp_path, settings={"limit": 1, "timeout": "0.1"})
         over.set()
-    assert summary.statuses == {"ABORTED": 1}
+    assert msgspec.json.decode((tmp_path / "summary.json").read_bytes())["statuses"] == {"ABORTED": 1}
     (lost,) = ResultFile(tmp_path / "episodes.jsonl").results.values()
     assert "no answer within 0.1 s" in str(lost.error)

@@ -58,10 +58,19 @@ def export(source: str, name: str | None = None) -> list[CachedImage]:
 
 
 def wanted_by(source: str) -> list[str]:
-    """What `export` is to be given for a source of the command line: for a folder of tasks, what they need."""
+    """What `export` is to be given for a source of the command line: for a set or folder of tasks, what they need.
+
+    Args:
+        source: as for `export`; or a folder of terminal tasks, or what holds SWE tasks.
+    """
+    from claw_envs.swe.loader import recognises  # a family, which stands on sandboxes
+
     path = Path(source).expanduser()
-    of_tasks = path.is_dir() and not (path / "Dockerfile").is_file()
-    return needed_by(load_tasks("terminal", str(path))) if of_tasks else [source]
+    if (path / "Dockerfile").is_file():
+        return [source]
+    if recognises(source):
+        return needed_by(load_tasks("swe", source))
+    return needed_by(load_tasks("terminal", str(path))) if path.is_dir() else [source]
 
 
 def exported_by(source: str) -> list[str]:

@@ -254,3 +254,9 @@ def test_a_task_without_a_sandbox_is_named(task: Task) -> None:
     env = SweEnv([msgspec.structs.replace(task, sandbox=None)])
     with pytest.raises(UserError, match="has no sandbox"):
         env.reset()
+
+
+def test_swebench_is_missed_before_the_first_episode(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("claw_envs.swe.grading.find_spec", lambda name: None)
+    with pytest.raises(UserError, match=r'a verdict needs swebench: pip install "claw-envs\[swe\]"'):
+        SweEnv()

@@ -14,7 +14,8 @@ from claw_envs.core.errors import UserError
 from claw_envs.core.task import Task
 from claw_envs.core.tasksets import builtin
 from claw_envs.soundness import Report, table, validate_tasks
-from claw_envs.swe.validate import recognises, validate
+from claw_envs.swe.loader import recognises
+from claw_envs.swe.validate import validate
 from tests.claw_envs.swe.tiny import CALC, GOLD, diff, make_task
 
 ADD, SUB = "check.py::test_add", "check.py::test_sub"
@@ -44,7 +45,11 @@ def test_a_sound_task(tmp_path: Path) -> None:
         ({"patch": GOLD.replace("calc", "other")}, (0.0, 0.0), "with the gold patch the patch does not apply; log: "),
         ({"fail_to_pass": (SUB,), "pass_to_pass": ()}, (1.0, 1.0), f"of FAIL_TO_PASS pass without a patch: {SUB}"),
         ({"fail_to_pass": (ADD, SUB)}, (1.0, 0.0), f"of FAIL_TO_PASS pass without a patch: {SUB}"),
-        ({"pass_to_pass": (ADD, SUB)}, (1.0, 0.0), f"of PASS_TO_PASS fail without a patch: {ADD}"),
+        (
+            {"pass_to_pass": (ADD, SUB)},
+            (1.0, 0.0),
+            f"of PASS_TO_PASS fail without a patch, or are not run: {ADD}; log: ",
+        ),
         ({"command": "true"}, (0.0, 0.0), "no verdict on the tests without a patch: their log has no results; log: "),
         ({"eval_script": "exit 3\n"}, (None, 0.0), "did not begin (exit code 3)"),
         ({"log_parser": "none"}, (None, None), "log_parser 'none' is none of swebench's"),
@@ -77,6 +82,7 @@ def test_swe_tasks_are_recognised(tmp_path: Path) -> None:
     rows.write_text('{"instance_id": "a__b-1", "repo": "a/b"}\n')
     folders.write_text('{"id": "hello", "path": "hello"}\n')
     swe = [str(builtin("swe")), str(rows), "verified", "lite[:3]", "swe-gym:rows.parquet", "rows.json", "rows.parquet"]
+    swe += [f"{rows}[:1]", "rows.json[2:4]"]
     assert [source for source in swe if not recognises(source)] == []
     assert [source for source in (str(builtin("terminal")), str(folders), "no/such/place") if recognises(source)] == []
 

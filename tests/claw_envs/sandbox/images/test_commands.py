@@ -7,7 +7,9 @@ from typer.testing import CliRunner
 
 from claw_envs.cli import app
 from claw_envs.core.errors import UserError
+from claw_envs.core.tasksets import builtin
 from claw_envs.sandbox.images.archive import add_stream
+from claw_envs.sandbox.images.export import wanted_by
 from claw_envs.sandbox.images.store import Config
 from claw_envs.sandbox.images.tag import build_tag
 
@@ -65,3 +67,8 @@ def test_a_task_that_runs_on_the_hosts_system_needs_no_image(tmp_path: Path) -> 
         (tmp_path / name).write_text(text)
     result = CliRunner().invoke(app, ["images", "export", str(tmp_path)], catch_exceptions=False)
     assert "no image is needed" in result.output
+
+
+def test_rows_of_a_swe_set_name_their_images(tmp_path: Path) -> None:
+    assert wanted_by(str(builtin("swe") / "tasks/claw__gauge-1")) == [str(builtin("swe") / "tasks/claw__gauge-1")]
+    assert [Path(name).name for name in wanted_by(str(builtin("swe")))][:2] == ["claw__chime-1", "claw__daybook-1"]
