@@ -38,7 +38,7 @@ def test_the_score_is_the_verdict_and_not_the_outcome() -> None:
     assert right.score == 1.0
     assert right.metrics == {"steps": 2.0, "calls": 3.0, "called": 1.0, "truncated": 0.0, "valid_calls": 1.0}
     wrong = scored(ENDED, report={"correct": False, "calls": 0}, status=Status.COMPLETED)
-    assert wrong == (0.0, {"steps": 1.0, "calls": 0.0, "called": 0.0, "truncated": 0.0})
+    assert wrong == Scored(0.0, {"steps": 1.0, "calls": 0.0, "called": 0.0, "truncated": 0.0})
 
 
 def test_calls_that_failed_are_valid_and_those_that_could_not_be_read_are_not() -> None:
@@ -58,7 +58,7 @@ def test_the_end_of_a_turn_is_no_call() -> None:
 
 def test_an_episode_that_left_no_room_for_a_message_scores_0() -> None:
     silent = scored(report={"correct": False, "calls": 0}, status=Status.TRUNCATED)
-    assert silent == (0.0, {"steps": 0.0, "calls": 0.0, "called": 0.0, "truncated": 1.0})
+    assert silent == Scored(0.0, {"steps": 0.0, "calls": 0.0, "called": 0.0, "truncated": 1.0})
 
 
 def test_no_verdict_is_no_score() -> None:
