@@ -31,7 +31,7 @@ def test_a_row_runs_in_the_published_image() -> None:
 
 def test_the_script_has_the_repositorys_command() -> None:
     lines = instance("getmoto/moto").eval_script.split("\n")
-    assert lines[2:4] == ["source /opt/miniconda3/bin/activate", "conda activate testbed"]
+    assert lines[2:5] == ["exec 2>&1", "source /opt/miniconda3/bin/activate", "conda activate testbed"]
     assert f"git checkout {BASE} check.py" in lines
     assert "pytest -n0 -rA check.py" in lines
     assert "export PYTHONPATH=${PYTHONPATH:-}:/testbed" in instance("conan-io/conan").eval_script
