@@ -12,6 +12,7 @@ from typing import Protocol
 import msgspec
 
 from claw_envs.core.errors import UserError
+from claw_envs.core.loop import run_sync
 from claw_envs.core.task import Task
 from claw_envs.sandbox import check_backend
 from claw_envs.sandbox.docker.engine import connect
@@ -74,18 +75,24 @@ def validate_tasks(
         UserError: if there is no task at all, `parallel` is below 1, there is no such network or backend, or
             no container engine where one is needed.
     """
+    from claw_envs.swe import loader as swe_loader
     from claw_envs.swe import validate as swe
-    from claw_envs.swe.loader import recognises
+    from claw_envs.terminal import loader as terminal_loader
     from claw_envs.terminal import validate as terminal
 
-    families = {"terminal": terminal.validate_tasks, "swe": swe.validate_tasks}
+    families = {
+        "terminal": (terminal_loader.survey, terminal.validate),
+        "swe": (swe_loader.survey, swe.validate),
+    }
     if source is None or source in families:
-        chosen, source = [families[name] for name in families if source in (None, name)], None
+        chosen, source = [name for name in families if source in (None, name)], None
     else:
-        chosen = [families["swe" if recognises(source) else "terminal"]]
+        chosen = ["swe" if swe_loader.recognises(source) else "terminal"]
     reports: list[Report] = []
-    for validate in chosen:
-        reports += validate(source, parallel=parallel, backend=backend, network=network)
+    for survey, validate in (families[name] for name in chosen):
+        tasks, faults = survey(source)
+        reports += run_sync(validate(on_network(tasks, network), backend, parallel=parallel))
+        reports += [Report(task_id=fault.name, backend=backend, error=fault.reason) for fault in faults]
     return reports
 
 

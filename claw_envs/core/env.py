@@ -312,8 +312,3 @@ def shown(action: Action) -> str:
     # the standard library's, as it takes half a surrogate pair, which an agent may write
     text = json.dumps(calls, ensure_ascii=False, separators=(",", ":"), default=repr)
     return text_of(action) + ("\n" + text if calls else "")
-
-
-def exit_code_space() -> gym.Space[Any]:
-    """Exit codes as int32 of shape (); -1 where no command ran."""
-    return gym.spaces.Box(low=-1, high=np.iinfo(np.int32).max, shape=(), dtype=np.int32)

@@ -19,15 +19,13 @@ import asyncio
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
-import gymnasium as gym
 import msgspec
-import numpy as np
 
-from claw_envs.core.env import GUARD, Action, ClawEnv, Outcome, Step, exit_code_space
+from claw_envs.core.env import GUARD, Action, Outcome, Step
 from claw_envs.core.episode import Observation, Status
 from claw_envs.core.errors import InfrastructureError, UserError
+from claw_envs.core.exit_code import ExitCodeEnv
 from claw_envs.core.task import Task
 from claw_envs.core.vector import ClawVectorEnv
 from claw_envs.sandbox.acting import carry_out, observation
@@ -51,7 +49,7 @@ _SANDBOX_TIMEOUT = 600.0
 """Seconds for one more sandbox with the repository."""
 
 
-class SweEnv(ClawEnv):
+class SweEnv(ExitCodeEnv):
     """A repository; see the module for the observation's format and `claw_envs.wire.toolset` for the action's.
 
     The observation has `role`, `text` and `exit_code` (of the message's last call; -1 where none ran or it was
@@ -100,13 +98,6 @@ class SweEnv(ClawEnv):
         self._lease, self._verdicts = Lease(backend, pool), Lease(backend, pool)
         self._workplace: Workplace | None = None
         self._taken: Taken | None = None
-
-    def _observation_spaces(self) -> dict[str, gym.Space[Any]]:
-        return super()._observation_spaces() | {"exit_code": exit_code_space()}
-
-    def _observe(self, observation: Observation) -> dict[str, Any]:
-        code = -1 if observation.exit_code is None else observation.exit_code
-        return super()._observe(observation) | {"exit_code": np.array(code, dtype=np.int32)}
 
     # --- the episode --------------------------------------------------------------------------------------------
 

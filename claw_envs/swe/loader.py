@@ -36,9 +36,7 @@ class _Source(NamedTuple):
 
 def recognises(source: str) -> bool:
     """Whether `source` names SWE tasks, and not terminal ones."""
-    part = _PART.fullmatch(source)
-    if part and not Path(source).exists():
-        source = part["name"]
+    source, _ = _split(source)
     path = Path(source).expanduser()
     if path.is_dir():
         return bool(task_repo.folders(path))
@@ -82,12 +80,16 @@ def survey(source: str | None = None, *, recipe: Path | None = None) -> Survey:
     return found
 
 
-def _parse(source: str) -> _Source:
-    rows = slice(None)
+def _split(source: str) -> tuple[str, slice]:
+    """A source without the brackets behind it, and the rows that they choose."""
     part = _PART.fullmatch(source)
-    if part and not Path(source).exists():
-        source = part["name"]
-        rows = slice(*(int(bound) if bound else None for bound in (part["start"], part["stop"])))
+    if not part or Path(source).exists():
+        return source, slice(None)
+    return part["name"], slice(*(int(bound) if bound else None for bound in (part["start"], part["stop"])))
+
+
+def _parse(source: str) -> _Source:
+    source, rows = _split(source)
     name, colon, path = source.partition(":")
     if name in SETS:
         if colon and not path:

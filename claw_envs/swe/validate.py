@@ -8,33 +8,14 @@ from collections.abc import Sequence
 from functools import partial
 
 from claw_envs.core.errors import InfrastructureError, UserError
-from claw_envs.core.loop import run_sync
 from claw_envs.core.task import Task
 from claw_envs.sandbox.lease import Lease
-from claw_envs.soundness import Report, on_network, prove
+from claw_envs.soundness import Report, prove
 from claw_envs.swe.instance import instance_of
-from claw_envs.swe.loader import survey
 from claw_envs.swe.trial import Trial, prepare, try_patch
 from claw_envs.swe.verdict import LOG_LENGTH, Verdict, judge_patch
 
 _SHOWN = 3
-
-
-def validate_tasks(
-    source: str | None = None,
-    *,
-    parallel: int = 2,
-    backend: str = "namespace",
-    network: str | None = None,
-) -> list[Report]:
-    """See `claw_envs.soundness.validate_tasks`.
-
-    Args:
-        source: as for `claw_envs.swe.loader.load`.
-    """
-    tasks, faults = survey(source)
-    reports = run_sync(validate(on_network(tasks, network), backend, parallel=parallel))
-    return reports + [Report(task_id=fault.name, backend=backend, error=fault.reason) for fault in faults]
 
 
 async def validate(tasks: Sequence[Task], backend: str = "namespace", *, parallel: int = 2) -> list[Report]:

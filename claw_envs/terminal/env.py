@@ -23,19 +23,17 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, Literal
 
-import gymnasium as gym
 import msgspec
-import numpy as np
 
-from claw_envs.core.env import Action, ClawEnv, Outcome, Step, exit_code_space
+from claw_envs.core.env import Action, Outcome, Step
 from claw_envs.core.episode import Observation, Status
 from claw_envs.core.errors import InfrastructureError, UserError
+from claw_envs.core.exit_code import ExitCodeEnv
 from claw_envs.core.task import SandboxSpec, Task
 from claw_envs.core.vector import ClawVectorEnv
 from claw_envs.sandbox.acting import carry_out, observation
 from claw_envs.sandbox.lease import Lease
 from claw_envs.sandbox.pool import SandboxPool
-from claw_envs.terminal.actions import parse
 from claw_envs.terminal.machine import Machine
 from claw_envs.terminal.tools import TOOLSET, Finish
 from claw_envs.terminal.verifier import verify
@@ -54,7 +52,7 @@ submit
 ```"""
 
 
-class TerminalEnv(ClawEnv):
+class TerminalEnv(ExitCodeEnv):
     """A terminal; see the module for the observation's format and `claw_envs.wire.toolset` for the action's.
 
     The observation has `role`, `text` and `exit_code` (of the message's last command; -1 where none ran or it was
@@ -100,13 +98,6 @@ class TerminalEnv(ClawEnv):
         self._outcome = outcome
         self._machine: Machine | None = None
 
-    def _observation_spaces(self) -> dict[str, gym.Space[Any]]:
-        return super()._observation_spaces() | {"exit_code": exit_code_space()}
-
-    def _observe(self, observation: Observation) -> dict[str, Any]:
-        code = -1 if observation.exit_code is None else observation.exit_code
-        return super()._observe(observation) | {"exit_code": np.array(code, dtype=np.int32)}
-
     # --- the episode --------------------------------------------------------------------------------------------
 
     async def _start(self, task: Task) -> Observation:
@@ -126,7 +117,7 @@ class TerminalEnv(ClawEnv):
 
     async def _act(self, action: Action) -> Step:
         assert self._machine is not None
-        calls = parse(action)
+        calls = TOOLSET.parse(action)
         results = await carry_out(calls, self._machine.do, limit=self.task.limits.step_timeout, last=Finish)
         submitted = any(isinstance(call.tool, Finish) for call in calls)
         seen = observation(TOOLSET, calls, results, ended=submitted)

@@ -18,12 +18,10 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import gymnasium as gym
-import numpy as np
-
-from claw_envs.core.env import Action, ClawEnv, Outcome, Step, exit_code_space
+from claw_envs.core.env import Action, Outcome, Step
 from claw_envs.core.episode import Observation
 from claw_envs.core.errors import InfrastructureError, UserError
+from claw_envs.core.exit_code import ExitCodeEnv
 from claw_envs.core.task import Task
 from claw_envs.core.vector import ClawVectorEnv
 from claw_envs.sandbox.lease import Lease
@@ -35,7 +33,7 @@ from claw_envs.toolcall.wire import parse
 from claw_envs.wire.calls import Form
 
 
-class ToolCallEnv(ClawEnv):
+class ToolCallEnv(ExitCodeEnv):
     """Questions and tools; see the module.
 
     The observation has `role`, `text` and `exit_code` (of the message's last call: 0 done, 1 failed, -1 where none was
@@ -94,13 +92,6 @@ class ToolCallEnv(ClawEnv):
         self._answering = AnswerExercise(tools, form=form, credit=credit)
         self._form, self._examples, self.native_tools = form, few_shot, form == "openai"
         self._exercise: Exercise = self._answering
-
-    def _observation_spaces(self) -> dict[str, gym.Space[Any]]:
-        return super()._observation_spaces() | {"exit_code": exit_code_space()}
-
-    def _observe(self, observation: Observation) -> dict[str, Any]:
-        code = -1 if observation.exit_code is None else observation.exit_code
-        return super()._observe(observation) | {"exit_code": np.array(code, dtype=np.int32)}
 
     # --- the episode --------------------------------------------------------------------------------------------
 

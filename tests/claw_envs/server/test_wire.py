@@ -7,9 +7,10 @@ import msgspec
 import numpy as np
 import pytest
 
-from claw_envs.core.env import Timings, exit_code_space
+from claw_envs.core.env import Timings
 from claw_envs.core.episode import Observation
 from claw_envs.core.errors import ContextFull, InfrastructureError, UserError
+from claw_envs.core.exit_code import exit_code_space
 from claw_envs.core.spaces import Unicode
 from claw_envs.server import wire
 from claw_envs.server.spaces import field, spaces_of

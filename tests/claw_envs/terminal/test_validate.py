@@ -9,7 +9,7 @@ from typer.testing import CliRunner
 
 from claw_envs.cli import app
 from claw_envs.core.errors import UserError
-from claw_envs.terminal.validate import validate_tasks
+from claw_envs.soundness import validate_tasks
 
 MakeTask = Callable[..., Path]
 PASS = "echo 1 > /logs/verifier/reward.txt\n"

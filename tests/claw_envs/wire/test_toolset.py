@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
-from claw_envs.terminal.actions import parse
-from claw_envs.terminal.tools import Finish, Press, Run, Start, Stop, Type, View, Write
+from claw_envs.terminal.tools import TOOLSET, Finish, Press, Run, Start, Stop, Type, View, Write
 from claw_envs.wire.calls import Malformed
 from claw_envs.wire.toolset import Call
+
+parse = TOOLSET.parse
 
 
 def tool_call(name: str, arguments: Any, call_id: str = "c1") -> dict[str, Any]:
