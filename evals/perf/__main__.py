@@ -5,6 +5,7 @@ import sys
 import typer
 
 from claw_envs.core.errors import InfrastructureError, UserError
+from evals.perf.gui.command import gui
 from evals.perf.swe.command import swe
 from evals.perf.terminal.command import terminal
 from evals.perf.toolcall.command import toolcall
@@ -16,6 +17,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
+app.command("gui")(gui)
 app.command("swe")(swe)
 app.command("terminal")(terminal)
 app.command("toolcall")(toolcall)
