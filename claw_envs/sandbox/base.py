@@ -54,6 +54,25 @@ class Terminal(Protocol):
         ...
 
 
+class Pipe(Protocol):
+    """A program of long life that is talked to over its standard input and output, in bytes."""
+
+    ended: asyncio.Future[int | None]
+    """Set once the program has ended: its exit code, None where it was killed with its sandbox."""
+
+    async def write(self, data: bytes) -> None:
+        """Give `data` to the program; waits while it reads nothing. Nothing happens where it has ended."""
+        ...
+
+    def errors(self) -> str:
+        """What it printed to stderr since the last call, cut to head and tail."""
+        ...
+
+    async def close(self) -> None:
+        """Kill the program with what descends from it. May be called again."""
+        ...
+
+
 class Sandbox(Protocol):
     """An isolated machine for one episode at a time. Used on one event loop."""
 
@@ -108,6 +127,27 @@ class Sandbox(Protocol):
 
         Raises:
             InfrastructureError: if the sandbox is gone.
+        """
+        ...
+
+    async def pipe(
+        self,
+        argv: list[str],
+        *,
+        sink: Callable[[bytes], None],
+        env: dict[str, str] | None = None,
+        cwd: str | None = None,
+        user: str = "agent",
+    ) -> Pipe:
+        """Start a program whose standard input and output are pipes.
+
+        Args:
+            sink: called on the event loop with what the program prints to stdout, as it comes.
+            env, cwd, user: as for `exec`.
+
+        Raises:
+            InfrastructureError: if the sandbox is gone.
+            OSError: if `argv` cannot be passed: a NUL byte in it, or too long.
         """
         ...
 

@@ -20,6 +20,7 @@ from claw_envs.sandbox.namespace.host import TOOL_PATH
 from claw_envs.sandbox.process.child import Child, communicate, start_time, to_the_end
 from claw_envs.sandbox.process.link import child_link
 from claw_envs.sandbox.process.output import Capture
+from claw_envs.sandbox.process.pipe import ChildPipe
 from claw_envs.sandbox.process.setup import set_up
 from claw_envs.sandbox.process.shell import BashShell
 from claw_envs.sandbox.process.tty import TERM, Tty, program
@@ -38,7 +39,7 @@ class LocalSandbox:
         self.spec = spec
         self.workdir = spec.workdir or "/"
         self._directory: Path | None = None
-        self._shells: list[BashShell | Tty] = []
+        self._shells: list[BashShell | Tty | ChildPipe] = []
 
     async def start(self) -> None:
         """See `Sandbox.start`."""
@@ -104,11 +105,7 @@ class LocalSandbox:
             UserError: if the verifier is to run.
         """
         self._check()
-        if user == "verifier":
-            raise UserError(
-                "the local sandbox cannot verify: tests would replace /tests and /logs/verifier of this machine; "
-                "use the namespace or docker sandbox"
-            )
+        _check_user(user)
         place = self._inside(cwd or self.workdir)
         capture = Capture(self.spec.output_bytes)
         code = await communicate(
@@ -148,6 +145,31 @@ class LocalSandbox:
         )
         self._shells.append(terminal)
         return terminal
+
+    async def pipe(
+        self,
+        argv: list[str],
+        *,
+        sink: Callable[[bytes], None],
+        env: dict[str, str] | None = None,
+        cwd: str | None = None,
+        user: str = "agent",
+    ) -> ChildPipe:
+        """See `Sandbox.pipe`. There is no verifier.
+
+        Raises:
+            UserError: if the verifier is to run.
+        """
+        self._check()
+        _check_user(user)
+        line, own = self._at(self._inside(cwd or self.workdir), argv), self._env(env)
+        pipe = ChildPipe(
+            lambda stdin, stdout, stderr: Child(line, env=own, stdin=stdin, stdout=stdout, stderr=stderr),
+            sink=sink,
+            check=self._check_lives,
+        )
+        self._shells.append(pipe)
+        return pipe
 
     async def _check_lives(self, code: int) -> None:
         self._check()
@@ -196,3 +218,11 @@ class LocalSandbox:
         if self._directory is not None:
             shutil.rmtree(self._directory, ignore_errors=True)
             self._directory = None
+
+
+def _check_user(user: str) -> None:
+    if user == "verifier":
+        raise UserError(
+            "the local sandbox cannot verify: tests would replace /tests and /logs/verifier of this machine; "
+            "use the namespace or docker sandbox"
+        )

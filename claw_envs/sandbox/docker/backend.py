@@ -27,7 +27,7 @@ from claw_envs.sandbox.docker.build import find_image
 from claw_envs.sandbox.docker.container import ROOT, Container
 from claw_envs.sandbox.docker.create import create, discard
 from claw_envs.sandbox.docker.engine import Engine, connect
-from claw_envs.sandbox.docker.link import ExecTerminal, exec_link
+from claw_envs.sandbox.docker.link import ExecPipe, ExecTerminal, exec_link
 from claw_envs.sandbox.docker.root import Root, SwapError
 from claw_envs.sandbox.docker.stream import Command
 from claw_envs.sandbox.docker.sweep import sweep_once
@@ -59,7 +59,7 @@ class DockerSandbox:
         self._account = Account(ROOT, 0, 0, {})
         self._egress: Egress | None = None
         self._env: dict[str, str] = {}
-        self._shells: list[BashShell | ExecTerminal] = []
+        self._shells: list[BashShell | ExecTerminal | ExecPipe] = []
 
     @property
     def resets_in_place(self) -> bool:
@@ -144,6 +144,7 @@ class DockerSandbox:
         stdin: bytes | None = b"",
         tty: bool = False,
         joined: bool = True,
+        raw: bool = False,
     ) -> Command:
         _check_arguments(argv)
         own = self._env | (self.spec.env if user == "agent" else {}) | (env or {})
@@ -156,6 +157,7 @@ class DockerSandbox:
             stdin=stdin,
             tty=tty,
             joined=joined,
+            raw=raw,
         )
 
     async def exec(
@@ -206,6 +208,22 @@ class DockerSandbox:
         terminal = await ExecTerminal.open(container, wanted, sink)
         self._shells.append(terminal)
         return terminal
+
+    async def pipe(
+        self,
+        argv: list[str],
+        *,
+        sink: Callable[[bytes], None],
+        env: dict[str, str] | None = None,
+        cwd: str | None = None,
+        user: str = "agent",
+    ) -> ExecPipe:
+        """See `Sandbox.pipe`."""
+        container = self._running()
+        command = self._command(argv, user=user, env=env, cwd=cwd, stdin=None, joined=False, raw=True)
+        pipe = await ExecPipe.open(container, command, sink)
+        self._shells.append(pipe)
+        return pipe
 
     async def put(self, path: str, data: bytes, *, mode: int = 0o644, user: str = "agent") -> None:
         """See `Sandbox.put`."""

@@ -82,7 +82,9 @@ class Container:
         def hear(data: bytes) -> None:
             (stdout if stream.pid.done() else said.extend)(data)
 
-        stream = Stream(exec_id, mark, tty=command.tty, stdout=hear, stderr=stderr, message=message)
+        stream = Stream(
+            exec_id, mark, tty=command.tty, raw=command.raw, stdout=hear, stderr=stderr, message=message
+        )
         body = json.dumps({"Detach": False, "Tty": command.tty}).encode()
         await self.engine.stream(f"/exec/{exec_id}/start", body, lambda: stream)
         await first_of(stream.pid, stream.ended, timeout=_BEGIN_TIMEOUT)
@@ -93,6 +95,8 @@ class Container:
             raise InfrastructureError(f"no process could be started in the container: {reason}")
         if command.stdin:  # an engine loses what it is sent before it has answered
             stream.write(command.stdin)
+        if command.raw:
+            stream.write(b"\n")
         return stream
 
     async def _create(self, argv: list[str], command: Command) -> str:

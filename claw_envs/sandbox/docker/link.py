@@ -1,4 +1,4 @@
-"""Links to a bash, and terminals, over the attached exec of a container.
+"""Links to a bash, terminals, and pipes, over the attached exec of a container.
 
 An interactive bash complains about a stderr that is no terminal: at its start into nowhere, later into the output, out
 of which that is taken.
@@ -14,9 +14,13 @@ from claw_envs.sandbox.docker.hush import Hush
 from claw_envs.sandbox.docker.stream import Command, Sink, Stream
 from claw_envs.sandbox.process.child import first_of
 from claw_envs.sandbox.process.link import Connect, Link
+from claw_envs.sandbox.process.output import Capture
+from claw_envs.sandbox.process.pipe import ERROR_BYTES
 
 _BURST, _PAUSE = 1 << 18, 0.01
 """Bytes of a terminal after which reading rests, and seconds that it does: a flood that nobody stops costs little."""
+_LAST_WORDS = 2.0
+"""Seconds that what a program has printed gets to arrive once it has ended, as something it left may hold its output."""
 _QUIETLY = 'exec "$@" 2>/dev/null'
 
 
@@ -116,4 +120,46 @@ class ExecTerminal:
         if code is None:
             with contextlib.suppress(InfrastructureError):
                 code = await self._container.exit_code(self._stream)
+        self.ended.set_result(code)
+
+
+class ExecPipe:
+    """A `Pipe` over an exec. Use `ExecPipe.open`."""
+
+    def __init__(self, container: Container, stream: Stream, errors: Capture) -> None:
+        self._container, self._stream, self._errors = container, stream, errors
+        self.ended: asyncio.Future[int | None] = asyncio.get_running_loop().create_future()
+        self._ending = asyncio.ensure_future(self._end())
+
+    @classmethod
+    async def open(cls, container: Container, command: Command, sink: Sink) -> "ExecPipe":
+        """Start a raw command whose standard output `sink` gets.
+
+        Raises:
+            InfrastructureError: if it cannot be started.
+        """
+        errors = Capture(ERROR_BYTES)
+        return cls(container, await container.open(command, stdout=sink, stderr=errors.feed), errors)
+
+    async def write(self, data: bytes) -> None:
+        """See `Pipe.write`."""
+        self._stream.write(data)
+        await first_of(self._stream.writable, self._stream.ended, self._stream.closed)
+
+    def errors(self) -> str:
+        """See `Pipe.errors`."""
+        return self._errors.take()[0]
+
+    async def close(self) -> None:
+        """See `Pipe.close`."""
+        await self._container.kill(self._stream)
+        await asyncio.shield(self._ending)
+
+    async def _end(self) -> None:
+        code = await self._stream.ended
+        if code is None:
+            with contextlib.suppress(InfrastructureError):
+                code = await self._container.exit_code(self._stream)
+        else:  # the word that it has ended comes another way than what it printed
+            await first_of(self._stream.closed, timeout=_LAST_WORDS)
         self.ended.set_result(code)

@@ -34,14 +34,17 @@ class Command(NamedTuple):
     tty: bool = False
     joined: bool = True
     """Whether stderr goes the way of stdout."""
+    raw: bool = False
+    """Whether stdout is the command's alone: messages go the way of stderr, and the command waits for a line."""
 
     def wrapped(self, mark: str) -> list[str]:
         """The command with the shell around it."""
         joins = "exec 2>&1; " if self.joined and not self.tty else ""
         survives = "trap : INT QUIT; " if self.tty else ""  # typed to the command, they come to its shell too
         run = f'head -c {len(self.stdin)} | "$@"' if self.stdin else 'exec "$@"'
-        says = "printf '\\0%s %s %s\\0' \"$0\""
-        script = f"{survives}{says} begin $$; ({joins}{_GO}; shift 2; {run}); {says} end $?"
+        says = f"{'>&2 ' if self.raw else ''}printf '\\0%s %s %s\\0' \"$0\""
+        waits = "read -r _; " if self.raw else ""  # else its output could come before the word that it has begun
+        script = f"{survives}{says} begin $$; {waits}({joins}{_GO}; shift 2; {run}); {says} end $?"
         return ["/bin/sh", "-c", script, mark, self.cwd, self.cwd if self.strict else "/", *self.argv]
 
 
@@ -49,15 +52,20 @@ class Stream(asyncio.Protocol):
     """The near end of the socket; `Container.open` makes one.
 
     Args:
+        raw: whether messages come with stderr, see `Command`.
         stdout: gets what it prints.
         stderr: gets what it prints to stderr, where that is not joined.
         message: gets the messages that are not the stream's own.
     """
 
-    def __init__(self, exec_id: str, mark: str, *, tty: bool, stdout: Sink, stderr: Sink, message: Sink) -> None:
+    def __init__(
+        self, exec_id: str, mark: str, *, tty: bool, raw: bool, stdout: Sink, stderr: Sink, message: Sink
+    ) -> None:
         loop = asyncio.get_running_loop()
         self.exec_id, self.mark = exec_id, mark
-        self._sinks = {0: stdout, 1: self._split, 2: stderr}
+        self._sinks = {1: stdout, 2: self._split} if raw else {1: self._split, 2: stderr}
+        self._unmarked = stderr if raw else stdout
+        """Gets what is left of the stream that the messages are taken out of."""
         self._message = message
         self._receive: Sink = self._head
         self._body: Sink = self._split if tty else self._frames
@@ -89,7 +97,7 @@ class Stream(asyncio.Protocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """See `asyncio.Protocol`."""
         if self._held:
-            self._sinks[0](self._held)
+            self._unmarked(self._held)
         self._finish(None)
         with contextlib.suppress(asyncio.InvalidStateError):
             self.closed.set_result(None)
@@ -127,7 +135,7 @@ class Stream(asyncio.Protocol):
             return
         status = head.split(b" ", 2)[1]
         if status not in (b"101", b"200"):  # what went wrong follows, and all of it is there or not worth waiting for
-            self._sinks[0](rest)
+            self._unmarked(rest)
             self._finish(None)
             return
         self._rest = b""
@@ -156,7 +164,7 @@ class Stream(asyncio.Protocol):
                     data, self._held = data[:begin], data[begin:]
                 break
             if begin:
-                self._sinks[0](data[:begin])
+                self._unmarked(data[:begin])
             self._hear(data[begin + len(self._begins) : end])
             data = data[end + 1 :]
         else:
@@ -164,7 +172,7 @@ class Stream(asyncio.Protocol):
             if cut >= 0 and self._begins.startswith(data[cut:]):
                 data, self._held = data[:cut], data[cut:]
         if data:
-            self._sinks[0](data)
+            self._unmarked(data)
 
     def _hear(self, message: bytes) -> None:
         kind, _, value = message.partition(b" ")

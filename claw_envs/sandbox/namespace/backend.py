@@ -31,6 +31,7 @@ from claw_envs.sandbox.process.child import Child, communicate, to_the_end
 from claw_envs.sandbox.process.files import FILE_TIMEOUT, GET, PUT, UNPACK, archive, check_get, check_put
 from claw_envs.sandbox.process.link import child_link
 from claw_envs.sandbox.process.output import Capture
+from claw_envs.sandbox.process.pipe import ChildPipe
 from claw_envs.sandbox.process.setup import set_up
 from claw_envs.sandbox.process.shell import BashShell
 from claw_envs.sandbox.process.tty import TERM, Tty, program
@@ -67,7 +68,7 @@ class NamespaceSandbox:
         self._egress: Egress | None = None
         self._filter: Path | None = None
         self._env: dict[str, str] = {}
-        self._shells: list[BashShell | Tty] = []
+        self._shells: list[BashShell | Tty | ChildPipe] = []
 
     async def start(self) -> None:
         """See `Sandbox.start`."""
@@ -171,8 +172,8 @@ class NamespaceSandbox:
         Raises:
             OSError: if `argv` cannot be passed to a program.
         """
-        env = (self.spec.env if user == "agent" else {}) | (env or {})
-        return await self._run(argv, user=user, cwd=cwd, stdin=stdin, timeout=timeout, env=env)
+        own = self._env_of(user, env)
+        return await self._run(argv, user=user, cwd=cwd, stdin=stdin, timeout=timeout, env=own)
 
     async def _run(
         self,
@@ -229,6 +230,33 @@ class NamespaceSandbox:
         )
         self._shells.append(terminal)
         return terminal
+
+    async def pipe(
+        self,
+        argv: list[str],
+        *,
+        sink: Callable[[bytes], None],
+        env: dict[str, str] | None = None,
+        cwd: str | None = None,
+        user: str = "agent",
+    ) -> ChildPipe:
+        """See `Sandbox.pipe`.
+
+        Raises:
+            OSError: if `argv` cannot be passed to a program.
+        """
+        line = self._command(argv, user=user, env=self._env_of(user, env), cwd=cwd)
+        pipe = ChildPipe(
+            lambda stdin, stdout, stderr: Child(line, env=LAUNCHER_ENV, stdin=stdin, stdout=stdout, stderr=stderr),
+            sink=sink,
+            check=self._check_lives,
+        )
+        self._shells.append(pipe)
+        return pipe
+
+    def _env_of(self, user: str, extra: dict[str, str] | None) -> dict[str, str]:
+        """What a command gets beside the sandbox's own; the verifier nothing of the spec's."""
+        return (self.spec.env if user == "agent" else {}) | (extra or {})
 
     async def put(self, path: str, data: bytes, *, mode: int = 0o644, user: str = "agent") -> None:
         """See `Sandbox.put`.

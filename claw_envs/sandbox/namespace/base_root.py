@@ -17,10 +17,11 @@ from claw_envs.sandbox.namespace.host import AGENT_UID, Identity
 
 HOST_TREES = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 ETC = (
-    "bash.bashrc", "debian_version", "inputrc", "ld.so.cache", "ld.so.conf", "ld.so.conf.d",
-    "localtime", "magic", "magic.mime", "mime.types", "nsswitch.conf", "os-release", "perl", "profile", "protocols",
+    "X11/app-defaults", "bash.bashrc", "debian_version", "fonts", "gtk-3.0", "inputrc", "ld.so.cache", "ld.so.conf", "ld.so.conf.d",
+    "libreoffice", "localtime", "magic", "magic.mime", "mime.types", "nsswitch.conf", "os-release", "perl", "profile", "protocols",
     "python3", "python3.11", "python3.12", "python3.13", "resolv.conf", "rpc", "services", "shells",
     "ssl/certs/ca-certificates.crt", "ssl/openssl.cnf", "pki/tls/certs/ca-bundle.crt", "terminfo", "timezone",
+    "xdg/libfm", "xdg/menus", "xdg/pcmanfm",
 )  # fmt: skip
 EMPTY = ("dev", "proc", "sys", "run", "srv", "mnt", "media", "opt", "var/log", "var/lib", "var/cache")
 PRIVATE_PACKAGES = ("tasks", "claw_envs", "judges", "trainers", "evals")
@@ -62,6 +63,7 @@ def _build_etc(etc: Path) -> None:
         "nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n"
     )
     (etc / "group").write_text(f"root:x:0:\nagent:x:{AGENT_UID}:\nnogroup:x:65534:\n")
+    (etc / "machine-id").write_text(f"{0:032x}\n")
     (etc / "hostname").write_text("sandbox\n")
     (etc / "hosts").write_text("127.0.0.1 localhost sandbox\n::1 localhost\n")
 
