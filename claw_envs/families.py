@@ -32,6 +32,13 @@ FAMILIES = (
         "claw_envs.terminal.loader:load",
     ),
     Family(
+        "gui",
+        "a browser, a desktop or one of OSWorld's machines; graded by what state it is left in",
+        "claw_envs.gui.env:GuiEnv",
+        "claw_envs.gui.env:GuiVectorEnv",
+        "claw_envs.gui.loader:load",
+    ),
+    Family(
         "toolcall",
         "questions with a Python interpreter and other tools; the final answer is checked",
         "claw_envs.toolcall.env:ToolCallEnv",

@@ -7,9 +7,13 @@ from typing import Any
 import msgspec
 
 from claw_envs.core.codec import from_json, to_json
-from claw_envs.core.episode import Episode, Message, Status
+from claw_envs.core.episode import Episode, Message, Observation, Status
 from claw_envs.core.errors import UserError
+from claw_envs.core.images import image_part, jpeg, with_part
 from evals.metrics import mean
+
+THUMBNAIL = 480
+"""Width in pixels of the screenshots that are kept with results."""
 
 
 class EpisodeResult(msgspec.Struct, kw_only=True):
@@ -48,14 +52,26 @@ class EpisodeResult(msgspec.Struct, kw_only=True):
 
 
 def transcript(episode: Episode) -> list[Message]:
-    """The conversation of `episode`: the first prompt, then every response and the next state after it."""
-    messages = list(episode.turns[0].messages) if episode.turns else []
+    """The conversation of `episode`: the first prompt, then every response and the next state after it.
+
+    Screenshots are in it as image parts, narrowed to some ten kilobytes each.
+    """
+    messages: list[Message] = []
     for turn in episode.turns:
+        if not messages:
+            messages = _with_thumbnail(turn.messages, turn.opening)
         calls = {"tool_calls": turn.tool_calls} if turn.tool_calls else {}
         messages.append({"role": "assistant", "content": turn.response, **calls})
         if turn.observation is not None:
-            messages += turn.observation.messages()
+            messages += _with_thumbnail(turn.observation.messages(), turn.observation)
     return messages
+
+
+def _with_thumbnail(messages: Sequence[Message], observation: Observation | None) -> list[Message]:
+    if observation is None or observation.screenshot is None:
+        return list(messages)
+    part = image_part(jpeg(observation.screenshot, width=THUMBNAIL), "jpeg")
+    return [*messages[:-1], *with_part(messages[-1], part)]
 
 
 def by_task(results: Sequence[EpisodeResult]) -> dict[str, list[EpisodeResult]]:

@@ -9,6 +9,7 @@ from typing import Any
 from claw_envs.core.env import ClawEnv
 from claw_envs.core.episode import Episode, Message, Observation, Status, Turn
 from claw_envs.core.errors import ContextFull, InfrastructureError
+from claw_envs.core.images import Screenshots
 from claw_envs.wire.calls import Malformed
 from claw_envs.wire.read import openai_call
 from trainers.meters import BusyMeter
@@ -41,7 +42,8 @@ async def run_episode(
         before_turn: awaited before each response is sampled (pacing).
         on_turn: awaited with each finished turn and those before it (judging); must not wait for the verdict.
 
-    A conversation that fills the policy's context ends the episode as truncated, and scored.
+    A conversation that fills the policy's context ends the episode as truncated, and scored. A policy without a
+    `renderer` is shown the last screenshots, where the environment says so.
 
     Returns:
         The episode; infrastructure failures come back as `Status.ABORTED` with the turns made so far.
@@ -52,15 +54,18 @@ async def run_episode(
     try:
         _, info = await env.areset(seed=seed, options={"task": task} if task else None)
         episode.task_id = info["task_id"]
-        messages = _opening(env, info)
+        messages, opening = _opening(env, info), env.last_observation
+        screens = Screenshots(0 if getattr(policy, "renderer", None) else info.get("images", 0))
         tools: list[dict[str, Any]] | None = None
         while episode.status is Status.RUNNING:
             before, tools = tools, info["tools"] if info.get("native_tools") else None
-            prompt = _prompt(policy, episode, messages, tools, anew=tools != before)
+            await screens.add(len(messages) - 1, env.last_observation)
+            prompt = _prompt(policy, episode, screens.shown(messages), tools, anew=tools != before)
             if before_turn is not None:
                 await before_turn()
             turn = await _respond(policy, episode, messages, prompt, sampling, tools)
             turn.examples = len(info.get("few_shot", []))
+            turn.opening = opening if turn.step == 0 and opening.is_screen else None
             with stepping.busy() if stepping else nullcontext():
                 info = await _step(env, turn, episode)
             if info["status"] == Status.ABORTED:

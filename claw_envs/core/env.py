@@ -65,7 +65,7 @@ class ClawEnv(gym.Env[dict[str, Any], Action]):
 
     `reset(seed=, options={"task": id})` draws a task (or takes the named one). The reward is 0 until the episode ends,
     then the verifier's score. `info` holds `task_id`, `step_index`, `status`, `timings`, `tools` (schemas),
-    `native_tools`, `system_prompt`, `few_shot`; at the end `report`, and for an aborted episode `error`.
+    `native_tools`, `system_prompt`, `few_shot`, `images`; at the end `report`, and for an aborted episode `error`.
 
     Raises:
         UserError: unknown task set, unknown task id, impossible options.
@@ -81,6 +81,8 @@ class ClawEnv(gym.Env[dict[str, Any], Action]):
     """Whether the system prompt leaves the tools to the model's chat template, or to the API that serves it."""
     few_shot: tuple[Message, ...] = ()
     """Worked examples as chat messages, shown between the system prompt and the first observation."""
+    images: int = 0
+    """How many of the last screenshots a model that sees is shown beside the text."""
 
     def __init__(
         self,
@@ -97,8 +99,9 @@ class ClawEnv(gym.Env[dict[str, Any], Action]):
             step_timeout: seconds, overrides every task's own limit.
             render_mode: None or `ansi` (the transcript as text).
         """
-        if render_mode not in (None, "ansi"):
-            raise UserError(f"render_mode must be None or 'ansi', got {render_mode!r}")
+        modes = self.metadata["render_modes"]
+        if render_mode not in (None, *modes):
+            raise UserError(f"render_mode must be None or {' or '.join(map(repr, modes))}, got {render_mode!r}")
         self.render_mode = render_mode
         self.tasks = load_tasks(self.family, tasks)
         self._overrides = {"max_steps": max_steps, "step_timeout": step_timeout}
@@ -222,6 +225,7 @@ class ClawEnv(gym.Env[dict[str, Any], Action]):
             "native_tools": self.native_tools,
             "system_prompt": self.system_prompt,
             "few_shot": list(self.few_shot),
+            "images": self.images,
         }
 
     # --- the Gymnasium face -------------------------------------------------------------------------------------

@@ -52,6 +52,11 @@ class Observation(msgspec.Struct, kw_only=True):
     url: str | None = None
     answers: list[Answer] = []
 
+    @property
+    def is_screen(self) -> bool:
+        """Whether there is more to it than its text."""
+        return self.screenshot is not None or self.axtree is not None
+
     def messages(self) -> list[Message]:
         """The observation as the chat messages that the agent is shown next: its answers, else one user message."""
         if not self.answers:
@@ -86,7 +91,7 @@ class Turn(msgspec.Struct, kw_only=True):
     """One agent message, what it was sampled from, and what happened next.
 
     Attributes:
-        messages: the prompt as chat messages.
+        messages: the prompt as chat messages, without its images: those are in the observations.
         examples: how many of them, after a system prompt, are worked examples and not of this conversation.
         tools: schemas that the policy showed with them; empty where the messages themselves explain the tools.
         prompt_ids: token ids of the prompt as they were fed to the policy.
@@ -95,6 +100,8 @@ class Turn(msgspec.Struct, kw_only=True):
         versions: policy version that sampled each response token.
         prompt_tokens, response_tokens: how many there are, as an endpoint counts them where it gives no ids; 0 where
             nobody tells.
+        observation: the next state.
+        opening: at step 0 the state before it, where that is more than a text, as a screen is; else None.
         reward: the environment's own reward for this step.
         timings: seconds by name (`generate`, `step`, `judge`).
     """
@@ -114,6 +121,7 @@ class Turn(msgspec.Struct, kw_only=True):
     response_tokens: int = 0
     finish_reason: str = "stop"
     observation: Observation | None = None
+    opening: Observation | None = None
     reward: float = 0.0
     verdict: Verdict | None = None
     timings: dict[str, float] = {}

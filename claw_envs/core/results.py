@@ -7,6 +7,8 @@ OpenAI call holds one call's text only.
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
+import msgspec
+
 from claw_envs.core.episode import Answer, Observation
 
 
@@ -57,3 +59,11 @@ def shown(
 
 def _with_header(head: str, text: str) -> str:
     return f"[{head}]\n{text}".rstrip("\n")
+
+
+def with_text(seen: Observation, text: str) -> Observation:
+    """`seen` with more text at its end, in the last of its answers too."""
+    answers = list(seen.answers)
+    if answers:
+        answers[-1] = msgspec.structs.replace(answers[-1], text=f"{answers[-1].text}\n{text}")
+    return msgspec.structs.replace(seen, text=f"{seen.text}\n{text}", answers=answers)

@@ -119,7 +119,8 @@ class Ran(NamedTuple):
 class Machine(Screen, Protocol):
     """A desktop whose files and programs set-up and evaluation reach, beside what the agent can do.
 
-    Every method raises InfrastructureError where the machine is lost or does not answer in time.
+    Every method raises InfrastructureError where the machine is lost or does not answer in time, and OSError where it
+    cannot do what it was asked for: no such program, window or file.
     """
 
     async def execute(self, command: str | Sequence[str], *, shell: bool = False, timeout: float = 120.0) -> Ran:
@@ -172,6 +173,10 @@ class Machine(Screen, Protocol):
 
     async def wallpaper(self) -> bytes:
         """The image on the desktop's background."""
+        ...
+
+    async def change_wallpaper(self, path: str) -> None:
+        """Put an image of the machine's on the desktop's background."""
         ...
 
     async def platform(self) -> str:

@@ -163,6 +163,7 @@ class RemoteEnv(ClawEnv):
         """Take over what the environment tells its agent, which each reset may change."""
         self.tools, self.native_tools = tuple(about["tools"]), about["native_tools"]
         self.system_prompt, self.few_shot = about["system_prompt"], tuple(about["few_shot"])
+        self.images = about["images"]
 
 
 class RemoteVectorEnv(ClawVectorEnv):

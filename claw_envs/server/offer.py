@@ -26,10 +26,13 @@ from claw_envs.sandbox.pool import SandboxPool
 from claw_envs.server import wire
 from claw_envs.server.spaces import field
 
-HARMLESS = frozenset({"max_steps", "step_timeout", "outcome", "mix", "form", "few_shot", "credit"})
-"""Settings of any family that only change an episode's rules."""
-# of a task set, or a part of one as in verified[:50]; a path has a slash or a dot, or exists
-_NAME = re.compile(r"[\w-]+(:[\w-]*)?|:[\w-]+|[\w-]+\[\d*:\d*\]")
+HARMLESS = frozenset(
+    {"max_steps", "step_timeout", "outcome", "mix", "form", "few_shot", "credit"}
+    | {"observe", "actions", "coordinates", "images", "max_characters"}
+)
+"""Settings of any family that only change an episode's rules, or what is shown."""
+# of a task set, or a part of one as in verified[:50]; any other path has a slash or a dot, or exists
+_NAME = re.compile(r"[\w-]+(:[\w-]*)?|:[\w-]+|[\w-]+\[\d*:\d*\]|miniwob/[\w,-]+")
 _SPEC = re.compile(r"[\w-]+:[\w+=,-]+")  # a set with its settings, as in procedural:heldout,levels=1
 _SETS = 64  # task sets kept in memory
 
@@ -195,10 +198,10 @@ def _load(family: str, source: str | None) -> TaskSet:
 def public(task: Task) -> Task:
     """The task without the server's own paths and how it is verified, which may hold a secret of the operator's.
 
-    A set-up goes as well: the one that puts a bug into a repository tells how to mend it.
+    A set-up goes as well: the one that puts a bug into a repository tells how to mend it; so does a solution.
     """
     hidden: dict[str, Any] = {"files": {}, "setup": (), "layers": (), "build": None, "rootfs": None}
     sandbox = task.sandbox and msgspec.structs.replace(task.sandbox, **hidden)
     verifier = msgspec.structs.replace(task.verifier, options={})
-    metadata = {key: value for key, value in task.metadata.items() if key != "recipe"}
+    metadata = {key: value for key, value in task.metadata.items() if key not in ("recipe", "solution")}
     return msgspec.structs.replace(task, path=None, sandbox=sandbox, verifier=verifier, metadata=metadata)

@@ -41,32 +41,21 @@ class Call(NamedTuple, Generic[T]):
     """Of an OpenAI tool call, empty where it came without one; None in the other forms."""
 
 
-class Toolset(Generic[T]):
-    """The tools of one family.
+class Tools(Generic[T]):
+    """The tools of one family, and single calls read as theirs.
 
     Args:
         tools: name -> its struct and an example of its arguments.
-        run: the tool that a bash block calls; its argument is `command`.
-        submit: the tool that ends the episode; it takes nothing.
         problem: what is wrong with a call whose types are right; None where nothing is.
     """
 
     def __init__(
-        self,
-        tools: Mapping[str, tuple[type[T], dict[str, Any]]],
-        *,
-        run: str,
-        submit: str,
-        problem: Callable[[T], str | None],
+        self, tools: Mapping[str, tuple[type[T], dict[str, Any]]], *, problem: Callable[[T], str | None]
     ) -> None:
-        self._tools, self._run, self._submit, self._problem = tools, run, submit, problem
+        self._tools, self._problem = tools, problem
         self.names = {kind: name for name, (kind, _) in tools.items()}
         self.schemas = tuple(_schema(name, kind) for name, (kind, _) in tools.items())
         """The tools as OpenAI function schemas."""
-
-    def name_of(self, call: Call[T]) -> str:
-        """Of the tool that is called, or `malformed`."""
-        return "malformed" if isinstance(call.tool, Malformed) else self.names[type(call.tool)]
 
     def example(self, name: str) -> str:
         """A right call of tool `name`, as a `<tool_call>`."""
@@ -88,6 +77,32 @@ class Toolset(Generic[T]):
             return Malformed(f"{name}: {error}. It takes {takes}. Write: {self.example(name)}")
         problem = self._problem(tool)
         return Malformed(f"{name}: {problem}") if problem else tool
+
+
+class Toolset(Tools[T]):
+    """Tools, and whole messages read as calls of them.
+
+    Args:
+        tools: as those of `Tools`.
+        run: the tool that a bash block calls; its argument is `command`.
+        submit: the tool that ends the episode; it takes nothing.
+        problem: as that of `Tools`.
+    """
+
+    def __init__(
+        self,
+        tools: Mapping[str, tuple[type[T], dict[str, Any]]],
+        *,
+        run: str,
+        submit: str,
+        problem: Callable[[T], str | None],
+    ) -> None:
+        super().__init__(tools, problem=problem)
+        self._run, self._submit = run, submit
+
+    def name_of(self, call: Call[T]) -> str:
+        """Of the tool that is called, or `malformed`."""
+        return "malformed" if isinstance(call.tool, Malformed) else self.names[type(call.tool)]
 
     def parse(self, action: Action | Any) -> list[Call[T]]:
         """What `action` asks for, in order; at least one entry."""

@@ -1,5 +1,5 @@
 "use strict";
-// Everything from the data is put into text nodes, never parsed, and into no attribute.
+// Everything from the data is put into text nodes, never parsed, and into no attribute but the address of a picture.
 
 const data = JSON.parse(document.getElementById("data").textContent);
 
@@ -40,6 +40,15 @@ function diff(patch) {
     return element("span", kind, visible(line));
   });
   return element("pre", "diff", ...lines);
+}
+
+/** A picture that loads once it is scrolled to; a click shows it in its own size. */
+function picture(address) {
+  const made = element("img", "");
+  made.loading = "lazy";
+  made.addEventListener("click", () => made.classList.toggle("large"));
+  made.src = address;
+  return made;
 }
 
 function folded(title, open, ...children) {
@@ -85,7 +94,8 @@ function message(said, step) {
   const kind = ["system", "user", "assistant", "tool"].includes(said.role) ? said.role : "other";
   const title = said.role === "assistant" ? `step ${step}` : visible(said.role);
   if (kind === "system") return element("article", kind, folded(title, false, text));
-  return element("article", kind, element("h3", "", title), text);
+  const shown = said.text || !said.pictures.length ? [text] : [];
+  return element("article", kind, element("h3", "", title), ...shown, ...said.pictures.map(picture));
 }
 
 function show(episode) {
@@ -97,6 +107,7 @@ function show(episode) {
   const parts = [element("h2", "", visible(name(episode))), element("div", "chips", ...chips)];
   if (episode.error) parts.push(element("section", "bad", visible(episode.error)));
   parts.push(...verdict(episode.report));
+  if (episode.recording) parts.push(element("section", "", element("h3", "", "Recording"), picture(episode.recording)));
   let step = 0;
   for (const said of episode.messages) {
     if (said.role === "assistant") step += 1;

@@ -1,18 +1,22 @@
 """`trajectories.html`: every episode of a run on one page that needs no network.
 
 Agents and what they ran wrote most of what is shown, so nothing of it is ever markup: it travels as JSON in a script
-element of a type that browsers don't run, without any `<`, and the page's code puts it into text nodes only. A content
-security policy allows that code and style by their hashes, and nothing else.
+element of a type that browsers don't run, without any `<`, and the page's code puts it into text nodes only; pictures
+are JPEGs within the page, and recordings beside it. A content security policy allows that code and style by their
+hashes, pictures from there, and nothing else.
 """
 
 import base64
 import hashlib
 import html
 import json
+import os
+import re
 from collections.abc import Iterable
 from importlib import resources
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import msgspec
 
@@ -26,6 +30,8 @@ from evals.table import table
 PAGE = "trajectories.html"
 LONGEST = 20_000
 """Characters of one text that are shown; longer ones keep head and tail."""
+_PICTURE = re.compile(r"data:image/jpeg;base64,[A-Za-z0-9+/]+={0,2}")
+_RECORDING = "recording"
 
 
 def write_page(folder: Path, out: Path | None = None) -> Path:
@@ -44,7 +50,7 @@ def write_page(folder: Path, out: Path | None = None) -> Path:
     results = read_results(folder / EPISODES)
     summary = _summary(folder / SUMMARY)
     path = out or folder / PAGE
-    text = page(results.values(), summary, name=folder.resolve().name)
+    text = page(results.values(), summary, name=folder.resolve().name, place=path.parent)
     new = path.with_name(path.name + ".new")
     try:
         new.write_text(text, encoding="utf-8")
@@ -54,18 +60,20 @@ def write_page(folder: Path, out: Path | None = None) -> Path:
     return path
 
 
-def page(results: Iterable[EpisodeResult], summary: Summary | None, *, name: str) -> str:
+def page(results: Iterable[EpisodeResult], summary: Summary | None, *, name: str, place: Path = Path()) -> str:
     """The page as text.
 
     Args:
         summary: shown above the episodes, where there is one.
         name: title of a page without summary.
+        place: folder that the page will lie in.
     """
     title = f"{summary.benchmark} · {summary.model}" if summary else name
     ordered = sorted(results, key=lambda result: result.key)
-    data = {"title": title, "table": table(summary) if summary else "", "episodes": [_shown(each) for each in ordered]}
+    shown = [_shown(each, place) for each in ordered]
+    data = {"title": title, "table": table(summary) if summary else "", "episodes": shown}
     style, code = _part("style.css"), _part("page.js")
-    allowed = f"style-src {_hash(style)}; script-src {_hash(code)}"
+    allowed = f"style-src {_hash(style)}; script-src {_hash(code)}; img-src data: file: 'self'"
     policy = f"default-src 'none'; {allowed}; base-uri 'none'; form-action 'none'"
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8">'
@@ -77,7 +85,9 @@ def page(results: Iterable[EpisodeResult], summary: Summary | None, *, name: str
     )
 
 
-def _shown(result: EpisodeResult) -> dict[str, Any]:
+def _shown(result: EpisodeResult, place: Path) -> dict[str, Any]:
+    recording = _recording(result.report.get(_RECORDING), place)
+    report = {key: value for key, value in result.report.items() if key != _RECORDING or not recording}
     return {
         "task": result.task_id,
         "sample": result.sample_index,
@@ -89,15 +99,35 @@ def _shown(result: EpisodeResult) -> dict[str, Any]:
         "attempts": result.attempts,
         "metrics": result.metrics,
         "messages": [_message(message) for message in result.transcript],
-        "report": {name: _clipped(value) for name, value in result.report.items()},
+        "report": {name: _clipped(value) for name, value in report.items()},
+        "recording": recording,
     }
 
 
-def _message(message: Message) -> dict[str, str]:
-    """Who speaks, and what: text, then the calls as JSON."""
+def _recording(path: Any, place: Path) -> str:
+    """Where a page in `place` finds the recording of an episode; empty where it has none, or the file is gone."""
+    if not isinstance(path, str) or "\0" in path or not path.endswith(".gif") or not Path(path).is_file():
+        return ""
+    return quote(os.path.relpath(path, place))
+
+
+def _message(message: Message) -> dict[str, Any]:
+    """Who speaks, and what: text, then the calls as JSON, and pictures."""
+    content, pictures = message.get("content"), []
+    if isinstance(content, list):
+        pictures = [url for part in content if (url := _picture(part))]
+        message = {**message, "content": [part for part in content if not _picture(part)]}
     calls = [call.get("function", call) if isinstance(call, dict) else call for call in message.get("tool_calls") or []]
     texts = [content_of(message), *(json.dumps(call, ensure_ascii=False, indent=1) for call in calls)]
-    return {"role": str(message.get("role")), "text": _clipped("\n".join(text for text in texts if text))}
+    text = _clipped("\n".join(text for text in texts if text))
+    return {"role": str(message.get("role")), "text": text, "pictures": pictures}
+
+
+def _picture(part: Any) -> str:
+    """The address of a picture that `evals.results.transcript` has put in; empty for any other part."""
+    image = part.get("image_url") if isinstance(part, dict) else None
+    url = image.get("url") if isinstance(image, dict) else None
+    return url if isinstance(url, str) and _PICTURE.fullmatch(url) else ""
 
 
 def _clipped(value: Any) -> Any:

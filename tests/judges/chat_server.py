@@ -6,6 +6,8 @@ from typing import Any, NamedTuple, Self
 
 from aiohttp import web
 
+from claw_envs.core.episode import content_of
+
 Body = dict[str, Any]
 
 
@@ -88,7 +90,7 @@ def completion(body: Body, answer: Any) -> Body:
     cut = isinstance(answer, Cut)
     text = answer.text if isinstance(answer, Cut) else str(answer)
     choice = {"message": {"role": "assistant", "content": text}, "finish_reason": "length" if cut else "stop"}
-    prompt = sum(len(message["content"].split()) for message in body["messages"])
+    prompt = sum(len(content_of(message).split()) for message in body["messages"])
     n = body.get("n", 1)
     return {
         "id": "chatcmpl-1",

@@ -2,7 +2,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from claw_envs.core.codec import from_bytes, from_json, to_bytes, to_json
+from claw_envs.core.codec import from_bytes, from_json, packed, to_bytes, to_json, unpacked
 from claw_envs.core.episode import Answer, Episode, Observation, Status, Turn, Verdict
 from claw_envs.core.task import Limits, SandboxSpec, Task, VerifierSpec
 
@@ -66,6 +66,32 @@ def test_a_non_contiguous_array_keeps_its_values() -> None:
     screen = np.arange(24, dtype=np.uint8).reshape(2, 4, 3)[:, ::2]
     back = from_bytes(to_bytes(Observation(role="tool", text="", screenshot=screen)), Observation)
     assert np.array_equal(back.screenshot, screen)
+
+
+@pytest.mark.parametrize(("encode", "decode"), [(to_bytes, from_bytes), (to_json, from_json)])
+def test_a_screenshot_is_compressed_without_loss(encode, decode) -> None:
+    screen = np.full((720, 1280, 3), 250, np.uint8)
+    screen[100:200, 300:500] = np.random.default_rng(0).integers(0, 255, (100, 200, 3), dtype=np.uint8)
+    data = encode(Observation(role="tool", text="", screenshot=screen))
+    assert len(data) < 100_000
+    back = decode(data, Observation)
+    assert (back.screenshot.dtype, back.screenshot.shape) == (np.uint8, (720, 1280, 3))
+    assert np.array_equal(back.screenshot, screen)
+
+
+@pytest.mark.parametrize("shape", [(64, 64, 3), (64, 64, 5), (0,)])
+def test_a_compressed_array_of_another_size_is_refused(shape: tuple[int, ...]) -> None:
+    data = packed(np.zeros((64, 64, 4), np.uint8))
+    assert data is not None
+    with pytest.raises(ValueError, match="a compressed array"):
+        unpacked(data, shape)
+    with pytest.raises(ValueError, match="a compressed array"):
+        unpacked(b"no zlib", shape)
+
+
+@pytest.mark.parametrize("array", [np.zeros((10, 10, 3), np.uint8), np.zeros((999, 999), np.float32)])
+def test_other_arrays_are_left_as_they_are(array: np.ndarray) -> None:
+    assert packed(array) is None
 
 
 def test_wrong_bytes_are_refused() -> None:

@@ -39,7 +39,7 @@ def test_repeated_ids_are_named() -> None:
 
 
 def test_unknown_families_are_told_which_there_are() -> None:
-    with pytest.raises(UserError, match="terminal, toolcall, swe, chat"):
+    with pytest.raises(UserError, match="terminal, gui, toolcall, swe, chat"):
         load_tasks("no-such-family")
 
 

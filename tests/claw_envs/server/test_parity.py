@@ -7,10 +7,13 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
 
 import gymnasium as gym
+import msgspec
+import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 
 from claw_envs.core.env import ClawEnv
+from claw_envs.core.episode import Observation
 from claw_envs.core.errors import UserError
 from claw_envs.core.task import Task
 from judges import JudgeReward, RulesJudge
@@ -29,6 +32,17 @@ ACTIONS = {
         {"content": "", "tool_calls": [{"id": "a", "function": {"name": "bad \udfff", "arguments": "{}"}}]},
         "```bash\necho $kept; pwd; (exit 3)\n```",
         "```bash\nsubmit\n```",
+    ],
+    "gui": [
+        '```\nclick("4")\ntype("naïve 🙂")\n```',
+        "half a pair: \ud800",
+        {"content": "", "tool_calls": [{"id": "a", "function": {"name": "bad \udfff", "arguments": "{}"}}]},
+        '<tool_call>{"name": "left_click", "arguments": {"coordinate": [500, 500]}}</tool_call>',
+        {
+            "content": "",
+            "tool_calls": [{"id": "b", "function": {"name": "scroll", "arguments": {"direction": "down"}}}],
+        },
+        "done()",
     ],
     "toolcall": [
         "```python\nx = 'naïve 🙂'\nx\n```",
@@ -61,11 +75,22 @@ def without_paths(task: Task) -> dict[str, Any]:
     """A task as far as it says something to a client."""
     said = {name: getattr(task, name) for name in task.__struct_fields__ if name not in ("path", "sandbox", "verifier")}
     said |= {"kind": task.verifier.kind, "verifier timeout": task.verifier.timeout}
-    said["metadata"] = {key: value for key, value in task.metadata.items() if key != "recipe"}
+    said["metadata"] = {key: value for key, value in task.metadata.items() if key not in ("recipe", "solution")}
     if task.sandbox is not None:
         granted = set(task.sandbox.__struct_fields__) - {"files", "setup", "layers", "build", "rootfs"}
         said |= {name: getattr(task.sandbox, name) for name in granted}
     return said
+
+
+def plain(value: Any) -> Any:
+    """A value with its arrays, wherever they stand, as what can be compared with `==`."""
+    if isinstance(value, np.ndarray):
+        return value.dtype, value.shape, value.tolist() if value.dtype == object else value.tobytes()
+    if isinstance(value, dict):
+        return {key: plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(each) for each in value]
+    return plain(msgspec.structs.asdict(value)) if isinstance(value, Observation) else value
 
 
 async def everything(env: ClawEnv, family: str, *, seed: int) -> list[Any]:
@@ -83,7 +108,7 @@ async def everything(env: ClawEnv, family: str, *, seed: int) -> list[Any]:
     # a server counts runs again of a verifier into its time
     seen += [env.render(), without_paths(env.task) | {"verifier timeout": None}, await env.areset()]
     await env.aclose()
-    return seen
+    return [plain(each) for each in seen]
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -119,14 +144,15 @@ def test_check_env_has_nothing_to_say(family: str, server: Hosted, sandboxes: No
 @pytest.mark.parametrize("family", FAMILIES)
 def test_vector_environments_are_equal(family: str, server: Hosted, sandboxes: None) -> None:
     shown: list[list[str]] = []
+    copies = 4 if family == "gui" else 8
     for more in ({}, {"server": server.url}):
-        vector = gym.make_vec(f"claw/{family}-v0", num_envs=8, **more)
+        vector = gym.make_vec(f"claw/{family}-v0", num_envs=copies, **more)
         steps: list[Any] = [vector.reset(seed=3)]
-        steps += [vector.step([action] * 8) for action in ACTIONS[family] if isinstance(action, str)]
+        steps += [vector.step([action] * copies) for action in ACTIONS[family] if isinstance(action, str)]
         vector.close()
         for *_, info in steps:
             info.pop("timings", None)
-        shown.append([str(part) for step in steps for part in step])
+        shown.append([str(plain(part)) for step in steps for part in step])
     assert shown[0] == shown[1]
 
 

@@ -13,6 +13,7 @@ from claw_envs.core.errors import ContextFull, InfrastructureError, UserError
 from claw_envs.core.exit_code import exit_code_space
 from claw_envs.core.spaces import Unicode
 from claw_envs.server import wire
+from claw_envs.server.arrays import ext_hook
 from claw_envs.server.spaces import field, spaces_of
 
 SCREEN = np.arange(2 * 4 * 3, dtype=np.uint8).reshape(2, 4, 3)
@@ -30,6 +31,7 @@ def there_and_back(**parts: Any) -> wire.Result:
     [
         SCREEN,
         SCREEN[:, ::2],
+        np.tile(SCREEN, (50, 60, 1)),
         SCREEN.astype(">f4"),
         np.array(-1, dtype=np.int32),
         np.float32(0.1),
@@ -50,6 +52,16 @@ def test_a_screenshot_arrives_in_its_struct() -> None:
     back = there_and_back(last=Observation(role="tool", text="naïve \x00 🙂", screenshot=SCREEN, exit_code=3))
     assert np.array_equal(back.last.screenshot, SCREEN)
     assert (back.last.text, back.last.exit_code) == ("naïve \x00 🙂", 3)
+
+
+def test_screenshots_travel_compressed_and_no_lie_about_their_size_is_believed() -> None:
+    screen = np.zeros((720, 1280, 3), np.uint8)
+    data = wire.encode({"a": screen})
+    assert len(data) < 20_000
+    lie = data.replace(msgspec.msgpack.encode(screen.shape), msgspec.msgpack.encode((720, 1280, 4)))
+    assert lie != data
+    with pytest.raises(ValueError, match="compressed array"):
+        msgspec.msgpack.decode(lie, ext_hook=ext_hook)
 
 
 def test_timings_and_large_seeds_are_plain_values() -> None:

@@ -101,7 +101,7 @@ def test_everything_is_on_the_page_and_nothing_of_it_is_markup(tmp_path: Path) -
     assert (first["task"], second["task"]) == (f"a{hostile}", "b")
     assert first["report"] == results[1].report
     asked, said, came = first["messages"]
-    assert asked == {"role": "user", "text": f"{hostile}\n[image_url]"}
+    assert asked == {"role": "user", "text": f"{hostile}\n[image_url]", "pictures": []}
     assert said["text"].startswith(hostile)
     call, torn = said["text"].removeprefix(hostile).rsplit("\n", 1)
     assert (json.loads(call), json.loads(torn)) == ({"name": hostile}, hostile)
@@ -116,7 +116,8 @@ def test_the_policy_allows_the_page_s_own_code_and_nothing_else(tmp_path: Path) 
     code, style = page.text["script"][1], page.text["style"][0]
     hashes = [base64.b64encode(hashlib.sha256(part.encode()).digest()).decode() for part in (style, code)]
     assert policy == (
-        f"default-src 'none'; style-src 'sha256-{hashes[0]}'; script-src 'sha256-{hashes[1]}'; base-uri 'none'; "
+        f"default-src 'none'; style-src 'sha256-{hashes[0]}'; script-src 'sha256-{hashes[1]}'; "
+        "img-src data: file: 'self'; base-uri 'none'; "
         "form-action 'none'"
     )
     assert not re.search(

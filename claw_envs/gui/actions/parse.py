@@ -1,0 +1,207 @@
+"""An agent's message, read as acts: one parser for every form, whichever the prompt taught. Never raises.
+
+The first form that is present counts:
+
+1. OpenAI `tool_calls`, and `<tool_call>` in the text, with JSON or Qwen3-Coder's XML in it;
+2. fenced blocks, in order, each with: calls, one a line (`click("12")`); an object or a list of objects of
+   `computer_13` or `computer_use`; code that calls pyautogui; or one of the words WAIT, DONE and FAIL, which may also
+   stand alone in the last line of code;
+3. outside of any block: a message that is nothing but such calls, such code or such a word, or holds such objects.
+
+A word in a sentence is no act: an agent says FAIL by a call, or alone in a block or a message. What a model thought
+aloud is not read (`claw_envs.wire.scan`). Code is not looked into here: the sandbox's interpreter says what is wrong.
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from claw_envs.core.env import Action, text_of
+from claw_envs.gui import acts
+from claw_envs.gui.actions import computer_13, elements
+from claw_envs.gui.actions.frame import Coordinates, Frame
+from claw_envs.gui.actions.lines import Line, first_name, read_lines
+from claw_envs.gui.actions.vocabulary import COMPUTER_USE, Parsed, is_element_call, named_act
+from claw_envs.wire import calls as wire
+from claw_envs.wire.calls import Malformed
+from claw_envs.wire.read import message_calls, named_call, tagged_call
+from claw_envs.wire.scan import Span, scan, spoken
+from claw_envs.wire.toolset import unsendable
+
+MOST_ACTS = 50
+"""Of one list of objects."""
+MOST_CODE = 20_000
+"""Characters of one block of code."""
+_PYTHON = ("python", "py", "python3")
+_WORDS: dict[str, acts.Act] = {"WAIT": acts.Wait(), "DONE": acts.Done(), "FAIL": acts.Fail()}
+_LISTS = ("coordinate", "start_coordinate", "keys", "options")
+"""Arguments that are lists, which a form without types writes as JSON."""
+_OBJECT = re.compile(r'\{\s*+"(?:action_type|action|name)"\s*+:')
+_DECODER = json.JSONDecoder()
+_RIGHT = 'Write a tool call, or one call a line in a block, as in:\n```\nclick("12")\n```'
+_RIGHT_CODE = "Write code, as in:\n```python\npyautogui.click(640, 360)\n```"
+_RIGHT_OBJECT = f"Write: {json.dumps(computer_13.example_of('CLICK'))}"
+
+
+def parse(
+    action: Action | Any, *, size: tuple[int, int], coordinates: Coordinates = "grid", takes_code: bool = False
+) -> list[Parsed]:
+    """What `action` asks for, in order; at least one entry.
+
+    Args:
+        size: of the screen in pixels, width and height.
+        coordinates: what those that the agent writes are; code always means pixels.
+        takes_code: whether the screen carries out `Code`.
+    """
+    reader = _Reader(Frame(size, coordinates), takes_code)
+    if native := message_calls(action):
+        return [reader.call(call) for call in native]
+    text = spoken(text_of(action))
+    spans = scan(text, languages=_PYTHON)
+    if tags := [span for span in spans if span.kind == "tag"]:
+        example = COMPUTER_USE.example("computer_use")
+        return [reader.call(tagged_call(tag.content, closed=tag.closed, example=example)) for tag in tags]
+    blocks = [span for span in spans if span.kind == "block" and span.language != "output"]
+    found = [parsed for block in blocks for parsed in reader.block(block)] or list(reader.bare(text))
+    nothing = "There was no action in the message" if text.strip() else "The message was empty"
+    return found or [_malformed(f"{nothing}. {_RIGHT}")]
+
+
+class _Reader:
+    """Reads the parts of a message for one screen."""
+
+    def __init__(self, frame: Frame, takes_code: bool) -> None:
+        self._frame, self._takes_code = frame, takes_code
+
+    def call(self, call: wire.Call | Malformed) -> Parsed:
+        """A call of a tool."""
+        if isinstance(call, Malformed):
+            return Parsed(call, call.id)
+        arguments = call.arguments if call.typed else _with_lists(call.arguments)
+        return named_act(call.name, arguments, self._frame, strict=call.typed)._replace(id=call.id)
+
+    def block(self, block: Span) -> Iterator[Parsed]:
+        """What a fenced block holds."""
+        content = block.content.strip()
+        if not block.closed:
+            yield _malformed("The block was not closed; end it with a line of three backticks: ```")
+        elif content in _WORDS:
+            yield Parsed(_WORDS[content], name=content)
+        elif content.startswith(("{", "[")):
+            yield from self._json(content)
+        elif _is_lines(content):
+            yield from self._lines(content)
+        elif block.language in _PYTHON or "pyautogui" in content:
+            yield from self._code(content)
+        else:
+            what = repr(content[:60]) if content else "nothing"
+            yield _malformed(f"The block holds {what}, which is no action. {_RIGHT}")
+
+    def bare(self, text: str) -> Iterator[Parsed]:
+        """What a message without blocks holds; nothing where it is only words."""
+        content = text.strip()
+        if content in _WORDS:
+            yield Parsed(_WORDS[content], name=content)
+        elif _is_lines(content):
+            yield from self._lines(content)
+        elif content.startswith(("import pyautogui", "pyautogui.")):
+            yield from self._code(content)
+        else:
+            yield from self._objects(content)
+
+    def _lines(self, text: str) -> Iterator[Parsed]:
+        try:
+            lines = read_lines(text)
+        except ValueError as error:
+            yield _malformed(f"The calls cannot be read: {error}. {_RIGHT}")
+            return
+        for line in lines:
+            yield self._line(line)
+
+    def _line(self, line: Line) -> Parsed:
+        if not is_element_call(line.name):
+            return _malformed(f"There is no {line.name[:60]!r}; there are {', '.join(elements.TOOLS)}. {_RIGHT}")
+        name = elements.OTHER.get(line.name, line.name)
+        fields = elements.fields_of(name, line.positional)
+        if len(line.positional) > len(fields):
+            return _malformed(f"{name} takes {', '.join(fields) or 'nothing'}, and no more. {_RIGHT}")
+        arguments = dict(zip(fields, line.positional, strict=False)) | line.named
+        return self.call(named_call(name, arguments))
+
+    def _code(self, text: str) -> Iterator[Parsed]:
+        head, _, last = text.rpartition("\n")
+        word = last.strip() if last.strip() in _WORDS else None
+        code = head.rstrip() if word else text
+        if not self._takes_code:
+            yield _malformed(f"Code is not carried out on this screen. {_RIGHT}")
+        elif not code:
+            yield _malformed(f"The block was empty. {_RIGHT_CODE}")
+        elif len(code) > MOST_CODE:
+            yield _malformed(f"The code has {len(code)} characters, more than {MOST_CODE}. {_RIGHT_CODE}")
+        elif unsendable(code):
+            yield _malformed(f"The code holds a NUL byte or half a surrogate pair. {_RIGHT_CODE}")
+        else:
+            yield Parsed(acts.Code(code), name="code")
+            if word:
+                yield Parsed(_WORDS[word], name=word)
+
+    def _json(self, text: str) -> Iterator[Parsed]:
+        try:
+            value = json.loads(text)
+        except (ValueError, RecursionError) as error:
+            yield _malformed(f"The block is not valid JSON ({error}). {_RIGHT_OBJECT}")
+            return
+        values = value if isinstance(value, list) else [value]
+        if not 1 <= len(values) <= MOST_ACTS:
+            yield _malformed(f"A list of actions holds 1 to {MOST_ACTS} of them. {_RIGHT_OBJECT}")
+            return
+        for entry in values:
+            yield self._object(entry)
+
+    def _objects(self, text: str) -> Iterator[Parsed]:
+        """The objects that stand in a text; after one that is no JSON, nothing more is read."""
+        position = 0
+        while found := _OBJECT.search(text, position):
+            try:
+                value, position = _DECODER.raw_decode(text, found.start())
+            except (ValueError, RecursionError) as error:
+                yield _malformed(f"The action is not valid JSON ({error}). {_RIGHT_OBJECT}")
+                return
+            if value.keys() & {"arguments", "parameters", "action", "action_type"}:
+                yield self._object(value)
+
+    def _object(self, value: Any) -> Parsed:
+        if isinstance(value, str) and value in _WORDS:
+            return Parsed(_WORDS[value], name=value)
+        if not isinstance(value, dict):
+            return _malformed(f"An action is an object with its `action_type`. {_RIGHT_OBJECT}")
+        if "action_type" in value:
+            return self.call(named_call("computer_13", value))
+        if "action" in value:
+            return self.call(named_call("computer_use", value))
+        if not isinstance(value.get("name"), str):
+            return _malformed(f"An action is an object with its `action_type`. {_RIGHT_OBJECT}")
+        return self.call(named_call(value["name"], value.get("arguments", value.get("parameters", {}))))
+
+
+def _malformed(problem: str) -> Parsed:
+    return Parsed(Malformed(problem))
+
+
+def _is_lines(text: str) -> bool:
+    name = first_name(text)
+    return name is not None and is_element_call(name)
+
+
+def _with_lists(arguments: dict[str, Any]) -> dict[str, Any]:
+    """Arguments of a form that knows only texts, with the lists among them read."""
+    read = dict(arguments)
+    for name in _LISTS:
+        value = read.get(name)
+        if isinstance(value, str) and value.lstrip().startswith("["):
+            try:
+                read[name] = json.loads(value)
+            except (ValueError, RecursionError):
+                continue
+    return read

@@ -1,0 +1,66 @@
+"""The accessibility tree as text: a line an element, indented as it nests, within a number of characters.
+
+    [3] form "Order"
+      [4] textbox "Name" = "Ann" (120,80,200,24) focused
+      [5] button "Add to cart" (120,120,90,32)
+
+The box is x, y, width, height in the coordinates that the agent uses. What a page calls its elements never looks like
+another line: names are one line, and stand in quotes with JSON's escapes. Which elements there are is a screen's
+business.
+"""
+
+import json
+import re
+from collections.abc import Sequence
+
+from claw_envs.gui.actions.frame import Frame
+from claw_envs.gui.screen import Element
+
+OFFSCREEN = "offscreen"
+LONGEST = 300
+"""Characters of one name or value."""
+_BREAKS = re.compile("[\x0b\x0c\x1c-\x1e\x7f-\x9f\u2028\u2029]")  # what JSON leaves as it is, and ends a line or hides
+
+
+def tree_text(elements: Sequence[Element], frame: Frame, *, max_characters: int) -> str:
+    """`elements` as lines.
+
+    What is over `max_characters` is left out, first what is off the screen, then what stands last, and a line at the
+    end counts it.
+    """
+    lines = [_line(element, frame) for element in elements]
+    off = [OFFSCREEN in element.states for element in elements]
+    kept = set(_within(lines, off, max_characters))
+    shown = [line for i, line in enumerate(lines) if i in kept]
+    if left := len(lines) - len(kept):
+        hidden = sum(off) - sum(off[i] for i in kept)
+        shown.append(f"[{left} elements left out, {hidden} of them off the screen: scroll to see more]")
+    return "\n".join(shown)
+
+
+def _within(lines: Sequence[str], off: Sequence[bool], most: int) -> list[int]:
+    """Which lines fit: those on the screen in order, then the others."""
+    kept: list[int] = []
+    for i in sorted(range(len(lines)), key=lambda i: off[i]):
+        most -= len(lines[i]) + 1
+        if most < 0:
+            break
+        kept.append(i)
+    return kept
+
+
+def _line(element: Element, frame: Frame) -> str:
+    parts = [f"{'  ' * element.depth}[{element.id}] {element.role}"]
+    if element.name:
+        parts.append(quoted(" ".join(element.name.split())))
+    if element.value:
+        parts.append(f"= {quoted(element.value)}")
+    if element.box is not None:
+        parts.append("({},{},{},{})".format(*frame.shown_box(element.box)))
+    return " ".join([*parts, *element.states])
+
+
+def quoted(text: str) -> str:
+    """`text` in quotes, on one line, without its end where it is very long."""
+    clipped = text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+    return _BREAKS.sub(lambda found: f"\\u{ord(found[0]):04x}", json.dumps(clipped, ensure_ascii=False))
