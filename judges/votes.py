@@ -48,6 +48,7 @@ class VotingJudge:
         max_tokens: int = 512,
         prompt: str | None = None,
         seed: int = 0,
+        images: bool = True,
     ) -> None:
         """
         Args:
@@ -57,6 +58,7 @@ class VotingJudge:
             max_tokens: of each reply; one that is cut off is no vote.
             prompt: instructions in place of the family's own (`judges/prompts/KIND_FAMILY.md`).
             seed: vote i is sampled with `seed + i`.
+            images: whether the model sees; without, screens are shown to it as text alone.
 
         Raises:
             UserError: if `votes` is below 1.
@@ -65,7 +67,7 @@ class VotingJudge:
         if self._votes < 1:
             raise UserError(f"votes must be at least 1, got {votes}")
         self._client, self._prompt, self._seed = client, prompt, seed
-        self._temperature, self._max_tokens = temperature, max_tokens
+        self._temperature, self._max_tokens, self._images = temperature, max_tokens, images
 
     def decide(self, replies: Sequence[str | None]) -> Decision:
         """Read the replies, None for one that could not be had or was cut off by the token limit."""
@@ -79,7 +81,9 @@ class VotingJudge:
         """
         if turn.observation is None:
             return Verdict(status="abstained")
-        messages = material.prompt(self.kind, turn, task, history=history, system=self._prompt)
+        messages = await asyncio.to_thread(
+            material.prompt, self.kind, turn, task, history=history, system=self._prompt, images=self._images
+        )
         answers = await asyncio.gather(*(self._ask(messages, seed=self._seed + i) for i in range(self._votes)))
         replies = [None if isinstance(answer, InfrastructureError) else answer for answer in answers]
         errors = [str(answer) for answer in answers if isinstance(answer, InfrastructureError)]

@@ -6,7 +6,7 @@ from typing import Any
 import gymnasium as gym
 
 from claw_envs.core.env import Action, ClawEnv, text_of, tool_calls_of
-from claw_envs.core.episode import Message, Status, Turn, Verdict
+from claw_envs.core.episode import Message, Observation, Status, Turn, Verdict
 from claw_envs.core.errors import UserError
 from claw_envs.core.loop import run_sync
 from judges.base import Judge
@@ -47,6 +47,7 @@ class JudgeReward(
         self._judge = judge
         self._messages: list[Message] = []
         self._turns: list[Turn] = []
+        self._opening: Observation | None = None
         self._episodes = 0
 
     async def areset(
@@ -77,6 +78,7 @@ class JudgeReward(
         self._messages = [{"role": "system", "content": prompt}] if prompt else []
         self._messages += self._claw.last_observation.messages()
         self._turns = []
+        self._opening = self._claw.last_observation if self._claw.last_observation.is_screen else None
         self._episodes += 1
         return result
 
@@ -91,6 +93,7 @@ class JudgeReward(
             response=text_of(action),
             tool_calls=tool_calls_of(action),
             observation=self._claw.last_observation,
+            opening=None if self._turns else self._opening,
             reward=reward,
             timings=dict(info["timings"]),
         )

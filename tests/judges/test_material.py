@@ -21,10 +21,10 @@ def test_a_judge_that_repeats_its_instructions_has_not_answered(kind: Literal["p
 
 
 def test_families_have_their_own_instructions() -> None:
-    families = ("chat", "terminal", "toolcall", "swe", "generic")
-    assert len({instructions("prm", family) for family in families}) == 5
-    assert len({instructions("hint", family) for family in families}) == 5
-    assert instructions("hint", "gui") == instructions("hint", "generic")
+    families = ("chat", "terminal", "toolcall", "swe", "gui", "generic")
+    assert len({instructions("prm", family) for family in families}) == 6
+    assert len({instructions("hint", family) for family in families}) == 6
+    assert instructions("hint", "another") == instructions("hint", "generic")
 
 
 def test_everything_is_fenced_in_order() -> None:

@@ -1,0 +1,103 @@
+"""The accessibility bus: many questions at once, each answered in time or not at all.
+
+Applications are asked over D-Bus itself. A library that asks one thing after the other and waits for each answer would
+take a thousand times as long, and would hang with an application that hangs.
+"""
+
+import time
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from gi.repository import Gio, GLib
+
+ACCESSIBLE = "org.a11y.atspi.Accessible"
+COMPONENT = "org.a11y.atspi.Component"
+PROPERTIES = "org.freedesktop.DBus.Properties"
+REGISTRY = "org.a11y.atspi.Registry"
+ROOT = "/org/a11y/atspi/accessible/root"
+_START_TIMEOUT = 20_000
+"""Milliseconds that the bus gets to start."""
+
+
+class Ref(NamedTuple):
+    """An object of an application's."""
+
+    bus: str
+    """The application's name on the bus."""
+    path: str
+
+
+class Call(NamedTuple):
+    """One question."""
+
+    to: Ref
+    interface: str
+    method: str
+    signature: str = ""
+    arguments: tuple[Any, ...] = ()
+
+
+def get(to: Ref, interface: str, name: str) -> Call:
+    """Ask for one property."""
+    return Call(to, PROPERTIES, "Get", "(ss)", (interface, name))
+
+
+class Bus:
+    """A connection to the accessibility bus of the session whose address is in the environment."""
+
+    def __init__(self) -> None:
+        session = Gio.bus_get_sync(Gio.BusType.SESSION, None)
+        address = session.call_sync(
+            "org.a11y.Bus", "/org/a11y/bus", "org.a11y.Bus", "GetAddress", None, None, 0, _START_TIMEOUT, None
+        ).unpack()[0]
+        for name in ("IsEnabled", "ScreenReaderEnabled"):  # some toolkits begin only where one of them is said
+            on = GLib.Variant("(ssv)", ("org.a11y.Status", name, GLib.Variant("b", name == "IsEnabled")))
+            session.call_sync(
+                "org.a11y.Bus", "/org/a11y/bus", PROPERTIES, "Set", on, None, 0, _START_TIMEOUT, None
+            )
+        flags = Gio.DBusConnectionFlags.AUTHENTICATION_CLIENT | Gio.DBusConnectionFlags.MESSAGE_BUS_CONNECTION
+        self.connection: Any = Gio.DBusConnection.new_for_address_sync(address, flags, None, None)
+        self.ask([Call(Ref(REGISTRY, ROOT), ACCESSIBLE, "GetChildren")], deadline=time.monotonic() + 10.0)
+
+    def ask(self, calls: Sequence[Call], *, deadline: float) -> list[Any]:
+        """What each call returns: a tuple; None where it failed or was not answered by `deadline`."""
+        context = GLib.MainContext()
+        context.push_thread_default()
+        try:
+            return self._ask(context, calls, deadline)
+        finally:
+            context.pop_thread_default()
+
+    def _ask(self, context: Any, calls: Sequence[Call], deadline: float) -> list[Any]:
+        answers: list[Any] = [None] * len(calls)
+        left = len(calls)
+        given_up = Gio.Cancellable()
+
+        def answered(connection: Any, result: Any, place: int) -> None:
+            nonlocal left
+            left -= 1
+            try:
+                answers[place] = connection.call_finish(result).unpack()
+            except GLib.Error:  # no such method, gone, or given up
+                answers[place] = None
+
+        for place, call in enumerate(calls):
+            arguments = GLib.Variant(call.signature, call.arguments) if call.signature else None
+            self.connection.call(
+                call.to.bus, call.to.path, call.interface, call.method, arguments, None,
+                Gio.DBusCallFlags.NO_AUTO_START, -1, given_up, answered, place,
+            )  # fmt: skip
+        timer = GLib.timeout_source_new(max(1, int((deadline - time.monotonic()) * 1000)))
+        timer.set_callback(lambda *_: given_up.cancel() or False)
+        timer.attach(context)
+        while left:
+            context.iteration(True)
+        timer.destroy()
+        return answers
+
+    def process_of(self, name: str, *, deadline: float) -> int:
+        """Pid of the application of that name; 0 where it has gone."""
+        daemon = Ref("org.freedesktop.DBus", "/org/freedesktop/DBus")
+        call = Call(daemon, "org.freedesktop.DBus", "GetConnectionUnixProcessID", "(s)", (name,))
+        (answer,) = self.ask([call], deadline=deadline)
+        return int(answer[0]) if answer else 0

@@ -1,0 +1,52 @@
+"""One accessible object, as a walk of the tree finds it."""
+
+from dataclasses import dataclass, field
+
+from claw_envs.gui.desktop.inside.bus import Ref
+from claw_envs.gui.desktop.inside.roles import aria_role
+
+Box = tuple[int, int, int, int]
+"""x, y, width and height in pixels."""
+APPLICATION, FRAME, MENU_BAR, ROOT_PANE, TABLE, TERMINAL = 75, 23, 34, 46, 55, 60
+"""Roles, as AT-SPI numbers them."""
+
+
+@dataclass(eq=False)
+class Node:
+    """One accessible object as it was found."""
+
+    ref: Ref
+    role: int = 0
+    name: str = ""
+    description: str = ""
+    states: frozenset[str] = frozenset()
+    told: Box | None = None
+    """Where its application says that it is."""
+    box: Box | None = None
+    """Where it is on the screen."""
+    child_count: int = 0
+    value: str = ""
+    """What a field holds."""
+    number: float | None = None
+    """What a slider or the like stands at."""
+    toolkit: str = ""
+    """Its application's toolkit, with the version."""
+    native: bool = True
+    """Whether it is an object of that toolkit itself, not one of LibreOffice's own inside of it."""
+    key: Ref | None = None
+    """What it is known by where its reference is another one at each walk."""
+    children: "list[Node]" = field(default_factory=list)
+
+    @property
+    def aria(self) -> str:
+        """Its role as ARIA names it."""
+        return aria_role(self.role)
+
+
+def descendants(node: Node) -> list[Node]:
+    """A node and all below it, depth first."""
+    found, waiting = [], [node]
+    while waiting:
+        found.append(waiting.pop())
+        waiting += reversed(found[-1].children)
+    return found
