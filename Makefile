@@ -34,6 +34,7 @@ lint: $(READY)
 
 # Stops the container engine that it started, whatever the tests say.
 test: lint
+	@./.ci/programs
 	@engine=$$(./.ci/engine) && trap '[ -z "$$engine" ] || kill $$engine' EXIT && trap 'exit 130' INT TERM && \
 	$(BIN)/python -m pytest
 

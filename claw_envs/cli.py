@@ -93,14 +93,14 @@ def list_tasks(
 @tasks.command("validate")
 def validate_tasks(
     source: Annotated[
-        str | None, typer.Argument(metavar="[SET|PATH]", help="Terminal or SWE tasks [default: all built-in ones].")
+        str | None, typer.Argument(metavar="[SET|PATH]", help="Tasks [default: built-in terminal and SWE ones].")
     ] = None,
     parallel: Annotated[int, typer.Option(min=1, help="Tasks at a time.")] = 2,
     backend: Annotated[str, typer.Option(metavar="NAME", help="namespace or docker.")] = "namespace",
     network: Annotated[str | None, typer.Option(metavar="none|full", help="Instead of every task's own.")] = None,
     json_file: Annotated[Path | None, typer.Option("--json", metavar="FILE", help="Write the reports there.")] = None,
 ) -> None:
-    """Prove tasks: the solution must score 1, doing nothing must score 0. `terminal`, `swe`: the built-in ones."""
+    """Prove tasks: the solution must score 1, doing nothing 0. Built in are `terminal`, `swe`, `webapps`, `desktop`."""
     from claw_envs.soundness import table, validate_tasks, write_json
 
     reports = validate_tasks(source, parallel=parallel, backend=backend, network=network)

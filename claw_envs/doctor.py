@@ -8,12 +8,24 @@ import os
 import platform
 import shutil
 from collections.abc import Iterator
+from glob import glob
 from importlib.metadata import PackageNotFoundError, version
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from claw_envs.core.cache import cache_directory
+from claw_envs.core.errors import InfrastructureError, UserError
 
-BROWSERS = ("chromium", "chromium-browser", "google-chrome")
+DESKTOP = {
+    "Xvfb": ("xvfb", "Xvfb"),
+    "openbox": ("openbox", "openbox"),
+    "AT-SPI": ("at-spi2-core", "/usr/libexec/at-spi-bus-launcher"),
+    "D-Bus": ("dbus", "dbus-daemon"),
+    "PyGObject": ("python3-gi", "/usr/lib/python3/dist-packages/gi/__init__.py"),
+    "Atspi, Wnck": ("gir1.2-atspi-2.0 gir1.2-wnck-3.0", "/usr/lib/*/girepository-1.0/Wnck-3.0.typelib"),
+    "Xlib, Pillow": ("python3-xlib python3-pil", "/usr/lib/python3/dist-packages/Xlib/__init__.py"),
+}
+"""What a desktop on the host's own system needs: Debian's package, and a program or file of it."""
+DESKTOP_IMAGE = "claw-envs/desktop:bookworm"
 
 
 class Check(NamedTuple):
@@ -31,7 +43,7 @@ def report() -> str:
     """The whole report as text: one line a check, and the fix under each that is missing."""
     lines: list[str] = []
     area = ""
-    parts = (_machine, _sandboxes, _browser, _repositories, _tool_calls, _engines, _models, _extras)
+    parts = (_machine, _sandboxes, _browser, _desktop, _repositories, _tool_calls, _engines, _models, _extras)
     for check in (check for part in parts for check in part()):
         if check.area != area:
             lines.append(("\n" if lines else "") + check.area)
@@ -71,9 +83,33 @@ def _sandboxes() -> Iterator[Check]:
 
 
 def _browser() -> Iterator[Check]:
-    found = next((path for path in map(shutil.which, BROWSERS) if path), None)
-    yield Check("Browser", "chromium", found, "apt-get install chromium")
+    from claw_envs.gui.browser.executable import find_chromium
+
+    try:
+        yield Check("Browser", "chromium", find_chromium())
+    except UserError as error:
+        yield Check("Browser", "chromium", None, str(error))
     yield _package("Browser", "playwright", extra="gui")
+    yield _package("Browser", "pillow", extra="gui")
+    yield _package("Browser", "miniwob", extra="gui", what="MiniWoB++")
+
+
+def _desktop() -> Iterator[Check]:
+    for what, (package, file) in DESKTOP.items():
+        found = shutil.which(file) or next(iter(glob(file)), None)
+        yield Check("Desktop", what, found, f"apt-get install {package}")
+    yield Check("Desktop", "image", _image(DESKTOP_IMAGE), "in Docker instead: see dockerfiles/README.md")
+
+
+def _image(name: str) -> str | None:
+    """The image's id, where an engine has it."""
+    from claw_envs.sandbox.docker.engine import NotThereError, connect
+
+    try:
+        found: dict[str, Any] = connect().explained(connect().api.inspect_image, name)
+    except (UserError, InfrastructureError, NotThereError):
+        return None
+    return f"{name} {found['Id'][:19]}"
 
 
 def _repositories() -> Iterator[Check]:

@@ -5,15 +5,18 @@ is what the families share, and the way from a source to its family.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import msgspec
 
 from claw_envs.core.errors import UserError
 from claw_envs.core.loop import run_sync
+from claw_envs.core.survey import Survey
 from claw_envs.core.task import Task
+from claw_envs.core.tasksets import load_tasks
+from claw_envs.lookup import lookup
 from claw_envs.sandbox import check_backend
 from claw_envs.sandbox.docker.engine import connect
 
@@ -65,27 +68,36 @@ def validate_tasks(
     """Prove the tasks of any source; those that cannot be loaded come last in their family, with the reason.
 
     Args:
-        source: of terminal or SWE tasks, as their loaders take it; `terminal` or `swe` for the built-in tasks of one
-            family, None for those of both.
+        source: of terminal, SWE or web application tasks, as their loaders take it; or built-in ones by name:
+            `terminal`, `swe`, `webapps` (`gui` is the same) or `desktop`. None is the first two, which need no screen.
         parallel: tasks in work at a time.
         backend: name of the sandbox backend.
         network: `none` or `full`, instead of every task's own.
 
     Raises:
-        UserError: if there is no task at all, `parallel` is below 1, there is no such network or backend, or
-            no container engine where one is needed.
+        UserError: if there is no task at all, `parallel` is below 1, there is no such network or backend, no container
+            engine or browser where one is needed, or no way to choose the network.
     """
+    from claw_envs.gui.webapps import loader as webapps_loader
     from claw_envs.swe import loader as swe_loader
     from claw_envs.swe import validate as swe
     from claw_envs.terminal import loader as terminal_loader
     from claw_envs.terminal import validate as terminal
 
-    families = {
+    webapps = (webapps_loader.survey, _validate_gui)
+    families: dict[str, tuple[Callable[[str | None], Survey], Callable[..., Coroutine[Any, Any, list[Report]]]]] = {
         "terminal": (terminal_loader.survey, terminal.validate),
         "swe": (swe_loader.survey, swe.validate),
+        "gui": webapps,
+        "webapps": webapps,
+        "desktop": (lambda _: Survey(load_tasks("gui", "desktop"), []), _validate_gui),
     }
-    if source is None or source in families:
-        chosen, source = [name for name in families if source in (None, name)], None
+    if source is None:
+        chosen = ["terminal", "swe"]
+    elif source in families:
+        chosen, source = [source], None
+    elif webapps_loader.recognises(source):
+        chosen = ["webapps"]
     else:
         chosen = ["swe" if swe_loader.recognises(source) else "terminal"]
     reports: list[Report] = []
@@ -93,6 +105,13 @@ def validate_tasks(
         tasks, faults = survey(source)
         reports += run_sync(validate(on_network(tasks, network), backend, parallel=parallel))
         reports += [Report(task_id=fault.name, backend=backend, error=fault.reason) for fault in faults]
+    return reports
+
+
+async def _validate_gui(tasks: Sequence[Task], backend: str, *, parallel: int) -> list[Report]:
+    """GUI tasks have solutions that an agent of `evals` follows."""
+    validate = lookup("evals.gui.experts.sound:validate", extra="gui")
+    reports: list[Report] = await validate(tasks, backend, parallel=parallel)
     return reports
 
 
@@ -122,13 +141,14 @@ def on_network(tasks: Sequence[Task], network: str | None) -> list[Task]:
     """The tasks on another network than their own; None leaves them that.
 
     Raises:
-        UserError: if it is neither `none` nor `full`.
+        UserError: if it is neither `none` nor `full`, or a task has no sandbox, whose network it would be.
     """
     if network not in (None, "none", "full"):
         raise UserError(f"network must be none or full, got {network!r}")
 
     def moved(task: Task) -> Task:
-        assert task.sandbox is not None
+        if task.sandbox is None:
+            raise UserError(f"task {task.id} has no sandbox whose network could be chosen: leave the network out")
         return msgspec.structs.replace(task, sandbox=msgspec.structs.replace(task.sandbox, network=network))
 
     return list(tasks) if network is None else [moved(task) for task in tasks]

@@ -1,7 +1,8 @@
 """What a family plugs into the runner: a `Benchmark` says which tasks, where they run, how they are scored."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -64,6 +65,8 @@ class Benchmark:
         labels: by a task's id, what it is grouped by in the summary, such as `{"year": "2024"}`.
         shares: by a task's id, what it weighs; where there are none all weigh the same.
         create: makes an environment in place of the family's own; it must know the tasks by their ids.
+        create_in: the same for environments that leave files in the results' folder, which it is given; used where
+            there is one.
         settings: what else distinguishes this run from another, in plain values; goes into the report.
     """
 
@@ -80,7 +83,12 @@ class Benchmark:
     labels: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     shares: Mapping[str, Share] = field(default_factory=dict)
     create: Callable[[], ClawEnv] | None = None
+    create_in: Callable[[Path], ClawEnv] | None = None
     settings: Mapping[str, Any] = field(default_factory=dict)
+
+    def placed(self, folder: Path) -> "Benchmark":
+        """The same benchmark, with its results in `folder`."""
+        return self if self.create_in is None else replace(self, create=partial(self.create_in, folder))
 
     def make_env(self) -> ClawEnv:
         """A new environment over the benchmark's tasks."""

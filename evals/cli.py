@@ -25,6 +25,9 @@ BENCHMARKS = {
     "math500": ("evals.toolcall.maths:Math500Options", "evals.toolcall.benchmark:open_benchmark"),
     "gsm8k": ("evals.toolcall.maths:Gsm8kOptions", "evals.toolcall.benchmark:open_benchmark"),
     "bfcl": ("evals.toolcall.bfcl:BfclOptions", "evals.toolcall.benchmark:open_benchmark"),
+    "miniwob": ("evals.gui.options:MiniwobOptions", "evals.gui.benchmark:open_benchmark"),
+    "webapps": ("evals.gui.options:WebappsOptions", "evals.gui.benchmark:open_benchmark"),
+    "osworld": ("evals.gui.options:OsworldOptions", "evals.gui.benchmark:open_benchmark"),
     "swebench": ("evals.swe.benchmark:SweOptions", "evals.swe.benchmark:open_benchmark"),
     "toolcall": ("evals.toolcall.benchmark:ToolCallOptions", "evals.toolcall.benchmark:open_benchmark"),
 }

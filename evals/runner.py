@@ -37,15 +37,15 @@ class Job(NamedTuple):
 
 
 def plan(benchmark: Benchmark, *, samples: int, seed: int) -> list[Job]:
-    """Every episode of the benchmark, sample by sample, so that a stopped run has covered many tasks.
-
-    An episode's seed depends on `seed`, its task and its sample index alone, never on what else is run.
-    """
+    """Every episode of the benchmark, sample by sample, so that a stopped run has covered many tasks."""
     return [
-        Job(task, index, zlib.crc32(f"{seed}/{task.id}/{index}".encode()))
-        for index in range(samples)
-        for task in benchmark.tasks
+        Job(task, index, episode_seed(seed, task.id, index)) for index in range(samples) for task in benchmark.tasks
     ]
+
+
+def episode_seed(seed: int, task_id: str, sample_index: int) -> int:
+    """The seed of an episode, which depends on these alone, never on what else is run."""
+    return zlib.crc32(f"{seed}/{task_id}/{sample_index}".encode())
 
 
 async def run_benchmark(
@@ -88,7 +88,8 @@ async def run_benchmark(
         on_result(result)
 
     started = time.monotonic()
-    await run_jobs(benchmark, policy, todo, parallel=parallel, retries_aborted=retries_aborted, record=record)
+    placed = benchmark.placed(out)
+    await run_jobs(placed, policy, todo, parallel=parallel, retries_aborted=retries_aborted, record=record)
     results = [file.results[job.task.id, job.sample_index] for job in jobs]
     for result in results:
         result.metrics |= benchmark.derive(result)
@@ -175,7 +176,7 @@ async def _attempt(benchmark: Benchmark, policy: Policy, env: ClawEnv, job: Job)
         metrics=scored.metrics if scored else {},
         ending=scored.ending if scored else "",
         report=episode.report,
-        transcript=transcript(episode),
+        transcript=await asyncio.to_thread(transcript, episode),
         wall_s=round(time.monotonic() - started, 3),
         error=error,
     )

@@ -63,6 +63,8 @@ def _with_header(head: str, text: str) -> str:
 
 def with_text(seen: Observation, text: str) -> Observation:
     """`seen` with more text at its end, in the last of its answers too."""
+    if not text:
+        return seen
     answers = list(seen.answers)
     if answers:
         answers[-1] = msgspec.structs.replace(answers[-1], text=f"{answers[-1].text}\n{text}")

@@ -62,7 +62,8 @@ async def carry_out(
                     why = f"this message's {limit:g} s were used up; send it again"
                     return Carried(_rest(results, calls, why, why), acts)
                 error = await screen.do(act, timeout=left)
-        results.append(Result(f"error: {' '.join(error.split())}" if error else "ok", ""))
+        head = "ok" if time.monotonic() < deadline else f"stopped after {limit:g} s"
+        results.append(Result(f"error: {' '.join(error.split())}" if error else head, ""))
         if not error:
             acts.append(act)
         if await ended():

@@ -71,10 +71,12 @@ def open_stage(place: Place, options: Options) -> Stage:
     """
     settings: dict[Backend, dict[str, Any]] = {
         "browser": {"size": options.size, "executable": options.executable},
-        "desktop": {"size": options.size, "sandbox": options.sandbox},
+        "desktop": {"size": options.size, "sandbox": options.sandbox, "pool": options.pool},
         "osworld": {"size": options.size, "machines": options.machines},
     }
     screen: Screen = lookup(_SCREENS[place.backend], extra="gui")(**settings[place.backend])
-    more = {"desktop_env": options.desktop_env} if place.kind == "osworld" else {}
+    more: dict[str, Any] = {}
+    if place.kind == "osworld":
+        more = {"desktop_env": options.desktop_env, "cache": options.cache, "password": options.password}
     scenario: Scenario = lookup(_SCENARIOS[place.kind][0], extra="gui")(screen, **more)
     return Stage(place, screen, scenario)

@@ -11,11 +11,11 @@ The observation after an action is one header line for what was done, what can b
     [8] button "Pay" (40,300,90,32)
     [14 turns left]
 
-The header of an action that could not be carried out is `[error: …]`. Where a message held several calls each has its
-own, `[1/2 click | ok]`, OpenAI calls are answered one by one in `Observation.answers`, and what can be seen stands in
-the last. Calls are carried out in order, up to the first that fails. A message that cannot be read costs a step, is
-answered by the environment, and changes nothing. The form of a message is the business of `claw_envs.gui.actions`, what
-is right that of the task's scenario.
+The header of an action that could not be carried out is `[error: …]`, that of one whose time ran out is
+`[stopped after 30 s]`. Where a message held several calls each has its own, `[1/2 click | ok]`, OpenAI calls are
+answered one by one in `Observation.answers`, and what can be seen stands in the last. Calls are carried out in order,
+up to the first that fails. A message that cannot be read costs a step, is answered by the environment, and changes
+nothing. The form of a message is the business of `claw_envs.gui.actions`, what is right that of the task's scenario.
 """
 
 import asyncio
@@ -44,6 +44,7 @@ from claw_envs.gui.recording import Recorder
 from claw_envs.gui.scenario import Said
 from claw_envs.gui.screen import Parts, View
 from claw_envs.gui.words import turns_left, valid, view_text
+from claw_envs.sandbox.pool import SandboxPool
 
 MAX_URL = 10_000
 
@@ -60,6 +61,8 @@ class GuiEnv(ClawEnv):
 
     metadata: dict[str, Any] = {"render_modes": ["ansi", "rgb_array"], "render_fps": 1}
     family = "gui"
+    recording = True
+    """Whether the next episodes are recorded, where there is a folder for it."""
 
     def __init__(
         self,
@@ -67,8 +70,11 @@ class GuiEnv(ClawEnv):
         *,
         backend: Backend | None = None,
         sandbox: str = "namespace",
+        pool: SandboxPool | None = None,
         machines: str | Sequence[str | Mapping[str, Any]] | None = None,
         desktop_env: str | None = None,
+        cache: str | Path | None = None,
+        password: str = "password",
         executable: str | None = None,
         size: Sequence[int] = (1280, 720),
         observe: Sequence[str] = ("axtree", "screenshot"),
@@ -86,9 +92,12 @@ class GuiEnv(ClawEnv):
             tasks: tasks, or where to load them from (None: the built-in web applications); see `claw_envs.gui.loader`.
             backend: `browser`, `desktop` or `osworld`; None: what the task needs.
             sandbox: of the desktop: `namespace` or `docker`.
+            pool: where desktops' sandboxes are taken from and given back to; None: each environment keeps its own.
             machines: for OSWorld's tasks: their URLs, `docker`, or the dotted name of what provides them; see
                 `claw_envs.gui.osworld`.
             desktop_env: path of the Python that has OSWorld's `desktop_env`, for evaluators that we do not have.
+            cache: folder with the files that OSWorld's tasks download; None: the one in claw-envs' cache.
+            password: of the machines' user, for OSWorld's set-up commands that give it to sudo.
             executable: path of the browser; None: the one that is found.
             size: width and height of the screen in pixels.
             observe: which of `axtree` and `screenshot` are made; each takes time.
@@ -110,7 +119,10 @@ class GuiEnv(ClawEnv):
         self._max_characters = max_characters
         super().__init__(tasks, max_steps=max_steps, step_timeout=step_timeout, render_mode=render_mode)
         self.images = images
-        self._options = Options(self._frame.size, backend, executable, sandbox, machines, desktop_env)
+        self._options = Options(
+            size=self._frame.size, backend=backend, executable=executable, sandbox=sandbox, pool=pool,
+            machines=machines, desktop_env=desktop_env, cache=cache, password=password,
+        )  # fmt: skip
         self._space: Space = actions
         self._recorder = None if record is None else Recorder(Path(record))
         self._open: Stage | None = None
@@ -131,7 +143,7 @@ class GuiEnv(ClawEnv):
         try:
             instruction = await self._open.scenario.prepare(task, seed=seed)
             if self._open.screen.size != self._frame.size:
-                raise UserError(f"the screen has {self._open.screen.size} pixels: make the environment with that size")
+                raise UserError(f"the screen has another size: make the environment with size={self._open.screen.size}")
             seen = await self._look()
         except (InfrastructureError, UserError, asyncio.CancelledError):
             await self._stop()
@@ -139,10 +151,10 @@ class GuiEnv(ClawEnv):
         self._task = msgspec.structs.replace(task, instruction=instruction)
         browser = place.backend == "browser"
         self.system_prompt, self.tools = prompt(self._space, self._frame.coordinates, self._frame.size, browser=browser)
-        if self._recorder is not None:
+        if self._recorder is not None and self.recording:
             self._recorder.begin(task.id)
-        text = f"{instruction}\n\n{seen}\n{turns_left(task.limits.max_steps)}"
-        return self._with_screen(Observation(role="user", text=text))
+        first = with_text(Observation(role="user", text=f"{instruction}\n"), seen)
+        return self._with_screen(with_text(first, turns_left(task.limits.max_steps)))
 
     async def _act(self, action: Action) -> Step:
         at = self._stage

@@ -7,6 +7,7 @@ is `claw_envs.gui.recording`'s business.
 import re
 import uuid
 from collections.abc import Sequence
+from functools import cache
 from io import BytesIO
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,7 +18,7 @@ from numpy.typing import NDArray
 from claw_envs.core.errors import UserError
 
 if TYPE_CHECKING:
-    from PIL import Image
+    from PIL import Image, ImageFont
 
 WIDTH = 640
 """Pixels that a picture is narrowed to, or that a small one is multiplied up to."""
@@ -25,7 +26,8 @@ MOST_FRAMES = 120
 MOST_BYTES = 4_000_000
 _STEP_MS, _LAST_MS = 900, 2500
 _COLOURS = 128
-_CAPTION, _LONGEST_CAPTION = 24, 110  # height in pixels, characters
+_CAPTION, _LONGEST_CAPTION = 24, 100  # height in pixels, characters
+_FONT_SIZE = 12
 _RADIUS = 9
 _RED = (220, 30, 50)
 
@@ -82,7 +84,7 @@ class Gif:
 
 
 def _drawn(screen: NDArray[np.uint8], caption: str, points: Sequence[Point]) -> "Image.Image":
-    from PIL import Image, ImageDraw, ImageFont
+    from PIL import Image, ImageDraw
 
     height, width = screen.shape[:2]
     scale = WIDTH / width if width > WIDTH else WIDTH // width
@@ -95,8 +97,19 @@ def _drawn(screen: NDArray[np.uint8], caption: str, points: Sequence[Point]) -> 
         x, y = round(x * scale), round(y * scale)
         draw.ellipse((x - _RADIUS, y - _RADIUS, x + _RADIUS, y + _RADIUS), outline=_RED, width=3)
     text = caption if len(caption) <= _LONGEST_CAPTION else caption[: _LONGEST_CAPTION - 1] + "…"
-    draw.text((6, size[1] + 4), text, fill=(240, 240, 240), font=ImageFont.load_default(13))
+    draw.text((6, size[1] + 4), text, fill=(240, 240, 240), font=_font())
     return frame.quantize(_COLOURS, method=Image.Quantize.FASTOCTREE, dither=Image.Dither.NONE)
+
+
+@cache
+def _font() -> "ImageFont.FreeTypeFont | ImageFont.ImageFont":
+    """The usual font of Linux desktops, which knows more signs than Pillow's own."""
+    from PIL import ImageFont
+
+    try:
+        return ImageFont.truetype("DejaVuSans.ttf", _FONT_SIZE)
+    except OSError:
+        return ImageFont.load_default(_FONT_SIZE)
 
 
 def _gif(frames: "Sequence[Image.Image]") -> bytes:

@@ -1,11 +1,13 @@
 """What a user may choose of an environment's screens, checked."""
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
 
 from claw_envs.core.errors import UserError
 from claw_envs.gui.actions import SPACES
 from claw_envs.gui.actions.frame import COORDINATES
+from claw_envs.sandbox.pool import SandboxPool
 
 Backend = Literal["browser", "desktop", "osworld"]
 BACKENDS: tuple[Backend, ...] = get_args(Backend)
@@ -24,7 +26,10 @@ class Options(NamedTuple):
     executable: str | None = None
     sandbox: str = "namespace"
     machines: str | Sequence[str | Mapping[str, Any]] | None = None
+    pool: SandboxPool | None = None
     desktop_env: str | None = None
+    cache: str | Path | None = None
+    password: str = "password"
 
 
 def size_of(size: Any) -> tuple[int, int]:

@@ -45,7 +45,7 @@ class Recorder:
         acts = [call.act for call in calls if not isinstance(call.act, Malformed)]
         elements = before.elements or ()
         words = "; ".join(in_words(act, elements) for act in acts) or "a message that could not be read"
-        errors = [result.head for result in done.results if result.head.startswith("error")]
+        errors = [result.head for result in done.results if result.ran and result.head != "ok"]
         points = [point for act in acts for point in points_of(act, elements)]
         await asyncio.to_thread(self._gif.add, before.screenshot, " - ".join([words, *errors]), points)
 

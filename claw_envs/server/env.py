@@ -62,7 +62,7 @@ class RemoteEnv(ClawEnv):
         Args:
             family: name of the family.
             server: URL of `claw serve envs`; several, as a list or with commas, share the load.
-            render_mode: see `ClawEnv`.
+            render_mode: see `ClawEnv`; also `rgb_array`, the last screenshot, where screenshots are observed.
             lease_timeout: seconds to wait for a place on a server that is full.
             reconnect_timeout: seconds for which the server may be out of reach before the episode is aborted.
             described: of another copy with the same settings, to ask the server once for all.
@@ -78,6 +78,8 @@ class RemoteEnv(ClawEnv):
             server, family, given, lease_timeout=lease_timeout, reconnect_timeout=reconnect_timeout
         )
         self.described = run_sync(client.describe(described))
+        if "screenshot" in self.described.fields:
+            self.metadata = ClawEnv.metadata | {"render_modes": ["ansi", "rgb_array"]}
         super().__init__(_tasks(self.described), render_mode=render_mode)
         self._tell(self.described.about)
         _clients.add(client)
@@ -139,6 +141,13 @@ class RemoteEnv(ClawEnv):
         """See `ClawEnv.aclose`."""
         self._status = None
         await on_shared(self._client.release())
+
+    def render(self) -> Any:
+        """See `ClawEnv.render`."""
+        if self.render_mode != "rgb_array":
+            return super().render()
+        seen = None if self._task is None else self._last.screenshot
+        return self.described.blank["screenshot"] if seen is None else seen
 
     def _check_running(self) -> None:
         if self._status is not Status.RUNNING:

@@ -20,12 +20,11 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
-import msgspec
-
 from claw_envs.core.env import GUARD, Action, Outcome, Step
 from claw_envs.core.episode import Observation, Status
 from claw_envs.core.errors import InfrastructureError, UserError
 from claw_envs.core.exit_code import ExitCodeEnv
+from claw_envs.core.results import with_text
 from claw_envs.core.task import Task
 from claw_envs.core.vector import ClawVectorEnv
 from claw_envs.sandbox.acting import carry_out, observation
@@ -125,10 +124,10 @@ class SweEnv(ExitCodeEnv):
         seen = observation(self._toolset, calls, results, ended=submitted)
         if not submitted:
             left = self.task.limits.max_steps - self._step_index
-            return Step(_with_line(seen, turns_left(left)) if left else seen)
+            return Step(with_text(seen, turns_left(left)) if left else seen)
         taken = await self._take(min(_PATCH_TIMEOUT, max(deadline - time.monotonic(), 0) + _PATCH_GRACE))
         broken = taken.fault in ("repository_gone", "no_patch")
-        return Step(_with_line(seen, f"[{taken.reason}]") if taken.fault else seen, _STATUS[broken])
+        return Step(with_text(seen, f"[{taken.reason}]") if taken.fault else seen, _STATUS[broken])
 
     async def _take(self, timeout: float) -> Taken:
         assert self._workplace is not None
@@ -161,14 +160,6 @@ class SweEnv(ExitCodeEnv):
 
 _STATUS = {True: Status.FAILED, False: Status.COMPLETED}
 """Of an episode that the agent ended: whether it left nothing that could be submitted."""
-
-
-def _with_line(seen: Observation, line: str) -> Observation:
-    """`seen` with one more line at its end, in the last of its answers too."""
-    answers = list(seen.answers)
-    if answers:
-        answers[-1] = msgspec.structs.replace(answers[-1], text=f"{answers[-1].text}\n{line}")
-    return msgspec.structs.replace(seen, text=f"{seen.text}\n{line}", answers=answers)
 
 
 class SweVectorEnv(ClawVectorEnv):

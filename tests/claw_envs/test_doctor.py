@@ -8,10 +8,13 @@ from claw_envs import doctor
 def test_what_is_missing_comes_with_its_fix(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CLAW_CACHE", str(tmp_path))
     monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.setenv("PLAYWRIGHT_BROWSERS_PATH", str(tmp_path))
+    monkeypatch.delenv("CLAW_CHROMIUM", raising=False)
     monkeypatch.delenv("CLAW_BFCL_PYTHON", raising=False)
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/engine.sock")
     report = doctor.report()
-    assert "no   chromium      apt-get install chromium" in report
+    assert "no   chromium      no chromium: `apt install chromium`" in report
+    assert "no   Xvfb          apt-get install xvfb" in report
     assert f"no   docker        DOCKER_HOST=unix://{tmp_path}/engine.sock: no container engine answers there" in report
     assert "no   bfcl-eval     python -m claw_envs.toolcall.bfcl install" in report
     assert f"no   converted     happens once, at first use, in {tmp_path / 'models'}" in report

@@ -106,9 +106,9 @@ class _Scanner:
         values: list[Any] = []
         while self._look() != ("mark", "]"):
             values.append(self._plain())
-            if self._look() == ("mark", ","):
+            if self._look() == ("mark", ",") and len(values) < _MOST_ARGUMENTS:
                 self._take()
-            elif self._look() != ("mark", "]") or len(values) > _MOST_ARGUMENTS:
+            elif self._look() != ("mark", "]"):
                 raise ValueError(f"a list is not closed, or too long, at {self._near()}")
         self._take()
         return values

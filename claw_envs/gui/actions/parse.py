@@ -77,7 +77,8 @@ class _Reader:
     def call(self, call: wire.Call | Malformed) -> Parsed:
         """A call of a tool."""
         if isinstance(call, Malformed):
-            return Parsed(call, call.id)
+            right = "" if "Write: " in call.problem else f" {_RIGHT}"
+            return Parsed(Malformed(call.problem + right, call.id), call.id)
         arguments = call.arguments if call.typed else _with_lists(call.arguments)
         return named_act(call.name, arguments, self._frame, strict=call.typed)._replace(id=call.id)
 
@@ -85,7 +86,7 @@ class _Reader:
         """What a fenced block holds."""
         content = block.content.strip()
         if not block.closed:
-            yield _malformed("The block was not closed; end it with a line of three backticks: ```")
+            yield _malformed(f"The block was not closed; end it with a line of three backticks. {_RIGHT}")
         elif content in _WORDS:
             yield Parsed(_WORDS[content], name=content)
         elif content.startswith(("{", "[")):

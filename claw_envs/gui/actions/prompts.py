@@ -79,6 +79,7 @@ it cannot be done at all. DONE and FAIL end your work:
 ```
 DONE
 ```"""
+_GRID = "on a grid over the screen"
 _BODIES: dict[Space, str] = {
     "elements": _ELEMENTS,
     "computer_use": _COMPUTER_USE,
@@ -120,11 +121,16 @@ def tools_of(space: Space, *, browser: bool = True) -> tuple[dict[str, Any], ...
             return ()
 
 
+def coordinates_of(text: str) -> Coordinates:
+    """Which coordinates a system prompt of `prompt` taught."""
+    return "grid" if _GRID in text else "pixels"
+
+
 def _points(frame: Frame) -> str:
     last_x, last_y = frame.last
     if frame.coordinates == "pixels":
         return f" in pixels from the top left corner: x is 0 to {last_x}, y is 0 to {last_y}"
-    return f" on a grid over the screen, from 0, 0 at the top left corner to {last_x}, {last_y} at the bottom right"
+    return f" {_GRID}, from 0, 0 at the top left corner to {last_x}, {last_y} at the bottom right"
 
 
 def _signatures(schemas: tuple[dict[str, Any], ...]) -> str:

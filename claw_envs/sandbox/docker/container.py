@@ -82,9 +82,7 @@ class Container:
         def hear(data: bytes) -> None:
             (stdout if stream.pid.done() else said.extend)(data)
 
-        stream = Stream(
-            exec_id, mark, tty=command.tty, raw=command.raw, stdout=hear, stderr=stderr, message=message
-        )
+        stream = Stream(exec_id, mark, tty=command.tty, raw=command.raw, stdout=hear, stderr=stderr, message=message)
         body = json.dumps({"Detach": False, "Tty": command.tty}).encode()
         await self.engine.stream(f"/exec/{exec_id}/start", body, lambda: stream)
         await first_of(stream.pid, stream.ended, timeout=_BEGIN_TIMEOUT)

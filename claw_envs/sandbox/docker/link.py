@@ -20,7 +20,7 @@ from claw_envs.sandbox.process.pipe import ERROR_BYTES
 _BURST, _PAUSE = 1 << 18, 0.01
 """Bytes of a terminal after which reading rests, and seconds that it does: a flood that nobody stops costs little."""
 _LAST_WORDS = 2.0
-"""Seconds that what a program has printed gets to arrive once it has ended, as something it left may hold its output."""
+"""Seconds that what an ended program has printed gets to arrive: something that it left may hold its output open."""
 _QUIETLY = 'exec "$@" 2>/dev/null'
 
 

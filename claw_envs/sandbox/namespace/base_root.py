@@ -17,8 +17,9 @@ from claw_envs.sandbox.namespace.host import AGENT_UID, Identity
 
 HOST_TREES = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/libx32")
 ETC = (
-    "X11/app-defaults", "bash.bashrc", "debian_version", "fonts", "gtk-3.0", "inputrc", "ld.so.cache", "ld.so.conf", "ld.so.conf.d",
-    "libreoffice", "localtime", "magic", "magic.mime", "mime.types", "nsswitch.conf", "os-release", "perl", "profile", "protocols",
+    "X11/app-defaults", "bash.bashrc", "debian_version", "fonts", "gtk-3.0", "inputrc", "ld.so.cache", "ld.so.conf",
+    "ld.so.conf.d", "libreoffice", "localtime", "magic", "magic.mime", "mime.types", "nsswitch.conf", "os-release",
+    "perl", "profile", "protocols",
     "python3", "python3.11", "python3.12", "python3.13", "resolv.conf", "rpc", "services", "shells",
     "ssl/certs/ca-certificates.crt", "ssl/openssl.cnf", "pki/tls/certs/ca-bundle.crt", "terminfo", "timezone",
     "xdg/libfm", "xdg/menus", "xdg/pcmanfm",

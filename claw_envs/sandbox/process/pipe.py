@@ -35,9 +35,7 @@ class ChildPipe:
         InfrastructureError: if no process can be started.
     """
 
-    def __init__(
-        self, spawn: Spawn, *, sink: Callable[[bytes], None], check: Callable[[int], Awaitable[None]]
-    ) -> None:
+    def __init__(self, spawn: Spawn, *, sink: Callable[[bytes], None], check: Callable[[int], Awaitable[None]]) -> None:
         self._loop = asyncio.get_running_loop()
         self._check = check
         self._errors = Capture(ERROR_BYTES)

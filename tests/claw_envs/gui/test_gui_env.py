@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from claw_envs.core.episode import Status
+from claw_envs.core.episode import Status, Turn, Verdict
 from claw_envs.core.errors import InfrastructureError, UserError
+from claw_envs.core.task import Task
 from claw_envs.gui import acts
 from claw_envs.gui.env import GuiEnv
+from judges import JudgeReward
 
 from .drawn import SIZE, DrawnScenario, DrawnScreen, set_stage, task
 
@@ -181,6 +183,7 @@ def test_calls_before_a_broken_one_are_carried_out(played: Played) -> None:
 def test_a_message_that_takes_too_long_is_told(played: Played) -> None:
     played(native(("wait", {"seconds": 60}), ("click", {"id": "1"})), limits={"step_timeout": 0.05})
     assert played.screen.done == [acts.Wait(60)]
+    assert played.observations[1].answers[0].text == "[stopped after 0.05 s]"
     assert "this message's 0.05 s were used up" in played.observations[1].answers[1].text
     assert played.infos[-1]["status"] == "RUNNING"
 
@@ -207,7 +210,7 @@ def test_an_episode_that_cannot_begin_leaves_nothing_open(monkeypatch: pytest.Mo
 def test_a_screen_of_another_size_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     screen = DrawnScreen()
     screen.size = (1920, 1080)
-    with pytest.raises(UserError, match=r"\(1920, 1080\) pixels"):
+    with pytest.raises(UserError, match=r"size=\(1920, 1080\)"):
         Played(monkeypatch, screen)()
     assert screen.closed == 1
 
@@ -297,3 +300,24 @@ def test_it_runs_on_any_loop(played: Played) -> None:
         return Status(info["status"])
 
     assert asyncio.run(episode()) is Status.COMPLETED
+
+
+def test_a_judge_sees_what_was_there_before_the_first_action(played: Played) -> None:
+    class Keeping:
+        turns: list[Turn] = []
+
+        async def judge(self, turn: Turn, history: Any, task: Task) -> Verdict:
+            self.turns.append(turn)
+            return Verdict(status="abstained")
+
+    env = JudgeReward(GuiEnv([task()], size=SIZE), Keeping())
+    env.reset(seed=0)
+    env.step(CLICK)
+    env.step(CLICK)
+    first, second = Keeping.turns
+    assert first.opening is not None
+    assert first.observation is not None
+    shades = [int(seen.screenshot[0, 0, 0]) for seen in (first.opening, first.observation)]  # type: ignore[index]
+    assert shades == [0, 20]
+    assert second.opening is None
+    env.close()

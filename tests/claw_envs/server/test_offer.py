@@ -34,3 +34,21 @@ def test_a_task_set_that_could_not_be_had_is_asked_for_again(monkeypatch: pytest
 def test_a_choice_that_nobody_could_make_is_the_operators_mistake() -> None:
     with pytest.raises(UserError, match="--allow persona: no family"):
         Offer(choices=["backend", "persona"])
+
+
+@pytest.mark.parametrize("source", ["miniwob", "miniwob/click-test", "miniwob/click-test,click-button"])
+def test_pages_of_miniwob_may_be_named(source: str) -> None:
+    described = asyncio.run(Offer(families=["gui"]).describe(wire.Wanted(family="gui", settings={"tasks": source})))
+    assert set(described.fields) == {"role", "text", "url", "axtree", "screenshot"}
+
+
+@pytest.mark.parametrize("source", ["miniwob/../secrets", "other/click-test", "miniwob/"])
+def test_other_paths_may_not(source: str) -> None:
+    with pytest.raises(UserError, match="does not offer the tasks"):
+        asyncio.run(Offer(families=["gui"]).describe(wire.Wanted(family="gui", settings={"tasks": source})))
+
+
+@pytest.mark.parametrize("denied", ["record", "executable", "machines", "desktop_env", "sandbox", "backend", "cache"])
+def test_what_names_a_place_of_the_servers_is_not_the_clients(denied: str) -> None:
+    with pytest.raises(UserError, match=f"set {denied} of gui"):
+        asyncio.run(Offer(families=["gui"]).describe(wire.Wanted(family="gui", settings={denied: "x"})))

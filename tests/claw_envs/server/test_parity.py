@@ -7,13 +7,10 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from typing import Any
 
 import gymnasium as gym
-import msgspec
-import numpy as np
 import pytest
 from gymnasium.utils.env_checker import check_env
 
 from claw_envs.core.env import ClawEnv
-from claw_envs.core.episode import Observation
 from claw_envs.core.errors import UserError
 from claw_envs.core.task import Task
 from judges import JudgeReward, RulesJudge
@@ -22,6 +19,7 @@ from trainers.plugins import make_env
 from trainers.policies.base import Completion, Sampling
 from trainers.rollout import run_episode
 
+from ..alike import differences
 from .hosting import Hosted
 
 ACTIONS = {
@@ -82,17 +80,6 @@ def without_paths(task: Task) -> dict[str, Any]:
     return said
 
 
-def plain(value: Any) -> Any:
-    """A value with its arrays, wherever they stand, as what can be compared with `==`."""
-    if isinstance(value, np.ndarray):
-        return value.dtype, value.shape, value.tolist() if value.dtype == object else value.tobytes()
-    if isinstance(value, dict):
-        return {key: plain(each) for key, each in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(each) for each in value]
-    return plain(msgspec.structs.asdict(value)) if isinstance(value, Observation) else value
-
-
 async def everything(env: ClawEnv, family: str, *, seed: int) -> list[Any]:
     """All that one episode shows, then what a second, unseeded one begins with."""
     seen: list[Any] = [await env.areset(seed=seed)]
@@ -108,14 +95,14 @@ async def everything(env: ClawEnv, family: str, *, seed: int) -> list[Any]:
     # a server counts runs again of a verifier into its time
     seen += [env.render(), without_paths(env.task) | {"verifier timeout": None}, await env.areset()]
     await env.aclose()
-    return [plain(each) for each in seen]
+    return seen
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_equal_seeds_and_actions_give_equal_episodes(family: str, seed: int, server: Hosted, sandboxes: None) -> None:
     local, remote = (asyncio.run(everything(env, family, seed=seed)) for env in both(family, server))
-    assert remote == local
+    assert differences(remote, local) == []
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -143,7 +130,7 @@ def test_check_env_has_nothing_to_say(family: str, server: Hosted, sandboxes: No
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_vector_environments_are_equal(family: str, server: Hosted, sandboxes: None) -> None:
-    shown: list[list[str]] = []
+    shown: list[list[Any]] = []
     copies = 4 if family == "gui" else 8
     for more in ({}, {"server": server.url}):
         vector = gym.make_vec(f"claw/{family}-v0", num_envs=copies, **more)
@@ -152,8 +139,19 @@ def test_vector_environments_are_equal(family: str, server: Hosted, sandboxes: N
         vector.close()
         for *_, info in steps:
             info.pop("timings", None)
-        shown.append([str(plain(part)) for step in steps for part in step])
-    assert shown[0] == shown[1]
+        shown.append(steps)
+    assert differences(*shown) == []
+
+
+def test_pictures_are_rendered_alike(server: Hosted) -> None:
+    shown: list[Any] = []
+    for env in both("gui", server, tasks="miniwob/click-test", render_mode="rgb_array"):
+        shown.append([env.render(), env.reset(seed=0) and env.render()])
+        env.close()
+    assert differences(*shown) == []
+    assert differences(*shown[0])
+    with pytest.raises(UserError, match="render_mode must be None or 'ansi', got 'rgb_array'"):
+        gym.make("claw/chat-v0", server=server.url, render_mode="rgb_array")
 
 
 def test_64_remote_environments_at_once(server: Hosted, sandboxes: None) -> None:

@@ -153,3 +153,30 @@ def test_a_page_that_cannot_be_written(tmp_path: Path) -> None:
     results_in(tmp_path, "harmless")
     with pytest.raises(UserError, match=r"none/page\.html: cannot be written \(No such file"):
         write_page(tmp_path, tmp_path / "none" / "page.html")
+
+
+def test_pictures_and_recordings_are_shown_and_nothing_else_is_loaded(tmp_path: Path) -> None:
+    picture = "data:image/jpeg;base64,/9j/4AAQ="
+    urls = [
+        picture,
+        "https://example.org/a.png",
+        "data:image/svg+xml;base64,AAAA",
+        "javascript:alert(1)",
+        picture + "'",
+    ]
+    parts = [{"type": "text", "text": "seen"}, *({"type": "image_url", "image_url": {"url": url}} for url in urls)]
+    recording = tmp_path / "recordings" / "a #1.gif"
+    recording.parent.mkdir()
+    recording.write_bytes(b"GIF89a")
+    shown = result("a", text="", score=1.0)
+    shown.transcript = [{"role": "user", "content": parts}]
+    shown.report = {"recording": str(recording), "success": True}
+    gone = result("b", text="", score=1.0)
+    gone.report = {"recording": str(tmp_path / "gone.gif")}
+    file = ResultFile(tmp_path / "episodes.jsonl")
+    file.add(shown)
+    file.add(gone)
+    first, second = data_of(Elements(write_page(tmp_path).read_text()))["episodes"]
+    assert first["messages"] == [{"role": "user", "text": "seen" + 4 * "\n[image_url]", "pictures": [picture]}]
+    assert (first["recording"], first["report"]) == ("recordings/a%20%231.gif", {"success": True})
+    assert (second["recording"], second["report"]) == ("", gone.report)

@@ -7,11 +7,12 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from claw_envs.gui.desktop.inside.bus import Bus, Call
+from claw_envs.gui.desktop.inside.bus import Bus
+from claw_envs.gui.desktop.inside.calls import Call
 from claw_envs.gui.desktop.inside.elements import Elements
 from claw_envs.gui.desktop.inside.keys import KeyNameError, keysym
-from claw_envs.gui.desktop.inside.options import options_of
 from claw_envs.gui.desktop.inside.node import Node
+from claw_envs.gui.desktop.inside.options import options_of
 from claw_envs.gui.desktop.inside.windows import Windows
 from claw_envs.gui.desktop.inside.x import Input
 

@@ -6,40 +6,14 @@ take a thousand times as long, and would hang with an application that hangs.
 
 import time
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from gi.repository import Gio, GLib
 
-ACCESSIBLE = "org.a11y.atspi.Accessible"
-COMPONENT = "org.a11y.atspi.Component"
-PROPERTIES = "org.freedesktop.DBus.Properties"
-REGISTRY = "org.a11y.atspi.Registry"
-ROOT = "/org/a11y/atspi/accessible/root"
+from claw_envs.gui.desktop.inside.calls import ACCESSIBLE, PROPERTIES, REGISTRY, ROOT, Call, Ref
+
 _START_TIMEOUT = 20_000
 """Milliseconds that the bus gets to start."""
-
-
-class Ref(NamedTuple):
-    """An object of an application's."""
-
-    bus: str
-    """The application's name on the bus."""
-    path: str
-
-
-class Call(NamedTuple):
-    """One question."""
-
-    to: Ref
-    interface: str
-    method: str
-    signature: str = ""
-    arguments: tuple[Any, ...] = ()
-
-
-def get(to: Ref, interface: str, name: str) -> Call:
-    """Ask for one property."""
-    return Call(to, PROPERTIES, "Get", "(ss)", (interface, name))
 
 
 class Bus:
@@ -52,9 +26,7 @@ class Bus:
         ).unpack()[0]
         for name in ("IsEnabled", "ScreenReaderEnabled"):  # some toolkits begin only where one of them is said
             on = GLib.Variant("(ssv)", ("org.a11y.Status", name, GLib.Variant("b", name == "IsEnabled")))
-            session.call_sync(
-                "org.a11y.Bus", "/org/a11y/bus", PROPERTIES, "Set", on, None, 0, _START_TIMEOUT, None
-            )
+            session.call_sync("org.a11y.Bus", "/org/a11y/bus", PROPERTIES, "Set", on, None, 0, _START_TIMEOUT, None)
         flags = Gio.DBusConnectionFlags.AUTHENTICATION_CLIENT | Gio.DBusConnectionFlags.MESSAGE_BUS_CONNECTION
         self.connection: Any = Gio.DBusConnection.new_for_address_sync(address, flags, None, None)
         self.ask([Call(Ref(REGISTRY, ROOT), ACCESSIBLE, "GetChildren")], deadline=time.monotonic() + 10.0)

@@ -1,13 +1,13 @@
 """The visible cells of tables and lists that are too large to be walked, or make their cells only when asked.
 
-A spreadsheet has some thousand million cells. Which are visible is told by the cells in two corners of its box; of those
-come the rows and columns up to the last that hold something, and a few more to write into.
+A spreadsheet has some thousand million cells. Which are visible is told by the cells in two corners of its box; of
+those come the rows and columns up to the last that hold something, and a few more to write into.
 """
 
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from claw_envs.gui.desktop.inside.bus import ACCESSIBLE, COMPONENT, Call, Ref
+from claw_envs.gui.desktop.inside.calls import ACCESSIBLE, COMPONENT, Call, Ref
 
 MOST_CELLS = 1000
 _FREE = 2

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from claw_envs.gui.desktop.inside.bus import ACCESSIBLE, Call, Ref, get
+from claw_envs.gui.desktop.inside.calls import ACCESSIBLE, Call, Ref, get
 from claw_envs.gui.desktop.inside.node import Node
 from claw_envs.gui.desktop.inside.roles import WITH_NUMBER, WITH_TEXT
 

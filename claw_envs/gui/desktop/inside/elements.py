@@ -8,11 +8,9 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from claw_envs.gui.desktop.inside.bus import Ref
-from claw_envs.gui.desktop.inside.node import FRAME, ROOT_PANE, TERMINAL, Box, Node, descendants
+from claw_envs.gui.desktop.inside.calls import Ref
+from claw_envs.gui.desktop.inside.node import FRAME, ROOT_PANE, TERMINAL, Box, Node, Tree, Window, descendants
 from claw_envs.gui.desktop.inside.roles import WRAPPERS, shown_states
-from claw_envs.gui.desktop.inside.tree import Tree
-from claw_envs.gui.desktop.inside.windows import Window
 
 _SKIPPED = frozenset({"separator", "scrollbar", "ruler"})
 """With all that is in them: an agent scrolls with the wheel."""

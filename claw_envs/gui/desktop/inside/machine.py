@@ -11,13 +11,14 @@ from claw_envs.gui.desktop.inside.background import Background
 from claw_envs.gui.desktop.inside.bus import Bus
 from claw_envs.gui.desktop.inside.capture import Camera
 from claw_envs.gui.desktop.inside.elements import Elements, focused
+from claw_envs.gui.desktop.inside.node import Tree, Window
 from claw_envs.gui.desktop.inside.opening import opener
 from claw_envs.gui.desktop.inside.places import Places
 from claw_envs.gui.desktop.inside.pyautogui import carry_out
 from claw_envs.gui.desktop.inside.session import Session
 from claw_envs.gui.desktop.inside.settle import Watch
 from claw_envs.gui.desktop.inside.terminal import XTERM, terminal_text, xterm_text
-from claw_envs.gui.desktop.inside.tree import Tree, Walker
+from claw_envs.gui.desktop.inside.tree import Walker
 from claw_envs.gui.desktop.inside.windows import Window, Windows
 from claw_envs.gui.desktop.inside.x import Input
 from claw_envs.gui.desktop.inside.xml import as_xml
@@ -59,10 +60,7 @@ class Machine:
         self._walker: Walker | None = None
         self._walking = threading.Lock()
         self.elements = Elements()
-        self._acting = Acting(
-            self.input, self.elements, self.bus, self.windows, settle=self.settle, code=self.code
-        )
-        self._notes: list[str] = []
+        self._acting = Acting(self.input, self.elements, self.bus, self.windows, settle=self.settle, code=self.code)
 
     def bus(self) -> Bus:
         """The accessibility bus, connected to when it is first needed."""

@@ -1,8 +1,9 @@
-"""One accessible object, as a walk of the tree finds it."""
+"""Accessible objects and their tree, as a walk finds them."""
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
-from claw_envs.gui.desktop.inside.bus import Ref
+from claw_envs.gui.desktop.inside.calls import Ref
 from claw_envs.gui.desktop.inside.roles import aria_role
 
 Box = tuple[int, int, int, int]
@@ -43,6 +44,19 @@ class Node:
         return aria_role(self.role)
 
 
+@dataclass
+class Tree:
+    """What was found."""
+
+    windows: list[Node]
+    """The top of it, in the order of the applications."""
+    applications: list[Node]
+    hanging: list[str] = field(default_factory=list)
+    """Applications that do not answer, by name."""
+    cut: bool = False
+    """Whether the bounds were reached."""
+
+
 def descendants(node: Node) -> list[Node]:
     """A node and all below it, depth first."""
     found, waiting = [], [node]
@@ -50,3 +64,19 @@ def descendants(node: Node) -> list[Node]:
         found.append(waiting.pop())
         waiting += reversed(found[-1].children)
     return found
+
+
+class Window(NamedTuple):
+    """One window as it is now."""
+
+    id: int
+    title: str
+    name: str
+    """First part of its class: the instance."""
+    window_class: str
+    pid: int
+    box: Box
+    """x, y, width and height of its content, without the window manager's frame."""
+    frame: Box
+    """The same with the window manager's frame."""
+    active: bool

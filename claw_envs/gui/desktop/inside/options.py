@@ -2,7 +2,8 @@
 
 from typing import NamedTuple
 
-from claw_envs.gui.desktop.inside.bus import ACCESSIBLE, Bus, Call, Ref, get
+from claw_envs.gui.desktop.inside.bus import Bus
+from claw_envs.gui.desktop.inside.calls import ACCESSIBLE, Call, Ref, get
 from claw_envs.gui.desktop.inside.roles import aria_role
 
 _MOST, _DEEPEST = 500, 4

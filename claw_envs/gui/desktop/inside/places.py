@@ -5,7 +5,7 @@ LibreOffice forgets its menu bar where it counts, which is seen at the top of it
 """
 
 from claw_envs.gui.desktop.inside.bus import Bus
-from claw_envs.gui.desktop.inside.node import ROOT_PANE, Node
+from claw_envs.gui.desktop.inside.node import ROOT_PANE, Node, Window
 from claw_envs.gui.desktop.inside.windows import Window, Windows
 
 SCREEN, WINDOW = 0, 1

@@ -1,8 +1,8 @@
 """Tell when the screen has settled: input has been dealt with, and nothing is drawn any more.
 
 Input passes through the window manager first, so that is asked something that it answers in its turn
-(`_NET_REQUEST_FRAME_EXTENTS`); then the active application is (`_NET_WM_PING`), which answers once it has dealt with all
-input before. What it draws then is seen as damage. None of them is waited for beyond a bound. Not covered: what an
+(`_NET_REQUEST_FRAME_EXTENTS`); then the active application is (`_NET_WM_PING`), which answers once it has dealt with
+all input before. What it draws then is seen as damage. None of them is waited for beyond a bound. Not covered: what an
 application does later by itself.
 """
 
@@ -100,9 +100,7 @@ class Watch:
         self._answered.clear()
         self._number = (self._number + 1) & 0x7FFFFFFF or 1
         data = [self._atoms["_NET_WM_PING"], self._number, target, 0, 0]
-        window.send_event(
-            event.ClientMessage(window=target, client_type=self._atoms["WM_PROTOCOLS"], data=(32, data))
-        )
+        window.send_event(event.ClientMessage(window=target, client_type=self._atoms["WM_PROTOCOLS"], data=(32, data)))
         self._display.flush()
         return self._number
 

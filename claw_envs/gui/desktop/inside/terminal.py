@@ -9,8 +9,7 @@ import os
 import select
 from pathlib import Path
 
-from claw_envs.gui.desktop.inside.node import TERMINAL, descendants
-from claw_envs.gui.desktop.inside.tree import Tree
+from claw_envs.gui.desktop.inside.node import TERMINAL, Tree, descendants
 from claw_envs.gui.desktop.inside.x import Input
 
 XTERM = "XTerm"

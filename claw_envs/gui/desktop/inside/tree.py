@@ -1,19 +1,19 @@
 """The accessibility tree of what is on the screen, walked level by level within bounds of time and number.
 
 Only what is showing is walked. What an application has not answered in time is left out: where it answers nothing at
-all, it is named as hanging, and the rest of the tree is as good as ever. Of tables that make their cells only when asked
-for them the visible ones are asked for (`cells`). What nodes hold is asked for in the end (`contents`).
+all, it is named as hanging, and the rest of the tree is as good as ever. Of tables that make their cells only when
+asked for them the visible ones are asked for (`cells`). What nodes hold is asked for in the end (`contents`).
 """
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
 
-from claw_envs.gui.desktop.inside.bus import ACCESSIBLE, COMPONENT, PROPERTIES, REGISTRY, ROOT, Bus, Call, Ref, get
+from claw_envs.gui.desktop.inside.bus import Bus
+from claw_envs.gui.desktop.inside.calls import ACCESSIBLE, COMPONENT, PROPERTIES, REGISTRY, ROOT, Call, Ref, get
 from claw_envs.gui.desktop.inside.cells import visible_cells
 from claw_envs.gui.desktop.inside.contents import fill_in
-from claw_envs.gui.desktop.inside.node import APPLICATION, MENU_BAR, Node, descendants
+from claw_envs.gui.desktop.inside.node import APPLICATION, MENU_BAR, Node, Tree, descendants
 from claw_envs.gui.desktop.inside.places import Places
 from claw_envs.gui.desktop.inside.roles import state_names
 
@@ -26,19 +26,6 @@ _ANSWER_TIMEOUT = 0.5
 MOST_NODES, WALK_TIMEOUT = 3000, 3.0
 _OFF = 1 << 20
 """Coordinates beyond are those of what is not laid out."""
-
-
-@dataclass
-class Tree:
-    """What was found."""
-
-    windows: list[Node]
-    """The top of it, in the order of the applications."""
-    applications: list[Node]
-    hanging: list[str] = field(default_factory=list)
-    """Applications that do not answer, by name."""
-    cut: bool = False
-    """Whether the bounds were reached."""
 
 
 class Walker:

@@ -1,35 +1,20 @@
-"""The windows that the window manager keeps: their titles, classes and places; bring one to the front, close one (EWMH).
+"""The windows that the window manager keeps (EWMH): titles, classes and places; bring one to the front, close one.
 
-A window may vanish at any moment: it is then as if it had never been there. Not covered: windows that the window manager
-does not keep, such as menus.
+A window may vanish at any moment: it is then as if it had never been there. Not covered: windows that the window
+manager does not keep, such as menus.
 """
 
-from typing import Any, NamedTuple
+from typing import Any
 
 from Xlib import X, Xatom, error
 from Xlib.protocol import event
 
+from claw_envs.gui.desktop.inside.node import Window
 from claw_envs.gui.desktop.inside.x import Input
 
 _LONGEST = 1 << 16
 _USER = 2
 """Source of a request, as EWMH counts: a pager, which acts for the user."""
-
-
-class Window(NamedTuple):
-    """One window as it is now."""
-
-    id: int
-    title: str
-    name: str
-    """First part of its class: the instance."""
-    window_class: str
-    pid: int
-    box: tuple[int, int, int, int]
-    """x, y, width and height of its content, without the window manager's frame."""
-    frame: tuple[int, int, int, int]
-    """The same with the window manager's frame."""
-    active: bool
 
 
 class Windows:
@@ -101,9 +86,7 @@ class Windows:
         return Window(number, title, name, window_class, pid, box, frame, number == active)
 
     def _ask(self, window: Window, what: str, data: list[int]) -> None:
-        message = event.ClientMessage(
-            window=window.id, client_type=self._atom(what), data=(32, (data + [0] * 5)[:5])
-        )
+        message = event.ClientMessage(window=window.id, client_type=self._atom(what), data=(32, (data + [0] * 5)[:5]))
         with self._screen.lock:
             self._root.send_event(message, event_mask=X.SubstructureRedirectMask | X.SubstructureNotifyMask)
             self._display.sync()

@@ -5,9 +5,8 @@ An element's tag is its AT-SPI role. States, what it can do and where it is are 
 
 from xml.etree import ElementTree as ET
 
+from claw_envs.gui.desktop.inside.node import Node, Tree
 from claw_envs.gui.desktop.inside.roles import role_name
-from claw_envs.gui.desktop.inside.node import Node
-from claw_envs.gui.desktop.inside.tree import Tree
 
 _HOST = "https://accessibility.ubuntu.example.org/ns"
 NAMESPACES = {name: f"{_HOST}/{end}" for name, end in (
@@ -30,7 +29,7 @@ def as_xml(tree: Tree) -> str:
 def _element(node: Node) -> ET.Element:
     made = ET.Element(role_name(node.role).replace(" ", "-"), {"name": _plain(node.name)})
     for state in sorted(node.states):
-        made.set(f"{{{NAMESPACES['st']}}}{state}", "true")
+        made.set(f"{{{NAMESPACES['st']}}}{state.replace('-', '_')}", "true")
     if node.box is not None:
         x, y, width, height = node.box
         made.set(f"{{{NAMESPACES['cp']}}}coordtype", "screen")
@@ -48,4 +47,6 @@ def _element(node: Node) -> ET.Element:
 
 def _plain(text: str) -> str:
     """`text` without what XML cannot hold."""
-    return "".join(c for c in text if c in "\t\n\r" or " " <= c <= "\ud7ff" or "\ue000" <= c <= "\ufffd" or c > "\uffff")
+    return "".join(
+        c for c in text if c in "\t\n\r" or " " <= c <= "\ud7ff" or "\ue000" <= c <= "\ufffd" or c > "\uffff"
+    )

@@ -55,7 +55,7 @@ async def until(screen: DesktopScreen, seen: Callable[[View], Any], *, axtree: b
 
 def find(view: View, role: str, name: str) -> Element:
     """The first element of that role and name."""
-    return [element for element in view.elements or () if (element.role, element.name) == (role, name)][0]
+    return next(element for element in view.elements or () if (element.role, element.name) == (role, name))
 
 
 def has(role: str, name: str) -> Callable[[View], bool]:

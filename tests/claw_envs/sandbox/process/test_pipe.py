@@ -119,13 +119,17 @@ def test_errors_are_apart_and_bounded(in_sandbox: InSandbox) -> None:
     in_sandbox(body)
 
 
+async def fill(pipe: Pipe) -> None:
+    """Write until somebody stops it."""
+    while True:
+        await pipe.write(bytes(4_000_000))
+
+
 def test_a_program_that_reads_nothing_holds_a_write_up_but_not_its_end(in_sandbox: InSandbox) -> None:
     async def body(sandbox: Sandbox) -> None:
         talk = await Talk.start(sandbox, "sleep", "600")
         with pytest.raises(TimeoutError):
-            async with asyncio.timeout(0.3):
-                while True:
-                    await talk.pipe.write(bytes(4_000_000))
+            await asyncio.wait_for(fill(talk.pipe), 0.3)
         writing = asyncio.ensure_future(talk.pipe.write(bytes(4_000_000)))
         await asyncio.sleep(0)
         await talk.pipe.close()
@@ -158,7 +162,7 @@ def test_a_program_that_is_not_there_says_so(in_sandbox: InSandbox) -> None:
         talk = await Talk.start(sandbox, "no-such-program")
         assert await talk.pipe.ended not in (0, None)
         assert "no-such-program" in talk.pipe.errors()
-        with pytest.raises(OSError, match="(?i)nul"):
+        with pytest.raises(OSError, match=r"(?i)nul"):
             await Talk.start(sandbox, "echo", "x\0")
 
     in_sandbox(body)

@@ -1,0 +1,13 @@
+"""What goes wrong in a page, which is neither the user's mistake nor ours."""
+
+
+class PageError(RuntimeError):
+    """A script threw, or a page did not answer in time. Whoever ran the script decides what that means."""
+
+
+class HungError(TimeoutError):
+    """A page did not answer in time: its script runs for ever, or its process is stuck."""
+
+
+class GoneError(RuntimeError):
+    """There is no tab left to act on."""

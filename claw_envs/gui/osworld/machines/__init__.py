@@ -1,0 +1,1 @@
+"""Who provides the machines of episodes: a list of the user's, containers of ours, or a provider of the user's."""
