@@ -2,7 +2,7 @@
 
 Turn-level signals accept each judged turn by itself: it has its next state, whatever becomes of the episode later.
 Grouped ones accept a group of episodes once all have ended and all their turns are judged. Aborted episodes are retried
-with a bound, counted, and never accepted.
+with a bound, counted, and never accepted. Screenshots are let go once their turn is judged, as what is trained is text.
 """
 
 import asyncio
@@ -162,6 +162,7 @@ class Collector:
         return False
 
     async def _accept_turn(self, turn: Turn, ticket: Ticket) -> None:
+        turn = turn.without_screenshots()  # a copy: the turn after it is judged by what this one shows
         accepted = trainable(turn, self.config)
         if turn.verdict and turn.verdict.score is not None:
             self.rewards.append(turn.verdict.score)
@@ -179,6 +180,7 @@ class Collector:
             group: None where the episode was aborted and is being tried again.
         """
         await asyncio.gather(*verdicts)
+        episode.turns = [turn.without_screenshots() for turn in episode.turns]
         whole = episode.status is not Status.ABORTED and bool(episode.turns)
         for turn in episode.turns:
             self.records.add(turn, version=self.policy.version, accepted=whole)

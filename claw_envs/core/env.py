@@ -166,7 +166,10 @@ class ClawEnv(gym.Env[dict[str, Any], Action]):
         self._step_index, self._spent = 0, 0.0
         started = time.perf_counter()
         self._status = None
-        self._last = await self._start(self._task)
+        try:
+            self._last = await self._start(self._task)
+        except TimeoutError as error:  # of something that it waited for; in a step it counts as infrastructure too
+            raise InfrastructureError(str(error) or "the episode could not be prepared in time") from error
         self._status = Status.RUNNING
         self._transcript = [f"[{self._last.role}]\n{self._last.text}"]
         return self._observe(self._last), self._info(Timings(reset=time.perf_counter() - started))

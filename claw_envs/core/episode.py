@@ -57,6 +57,10 @@ class Observation(msgspec.Struct, kw_only=True):
         """Whether there is more to it than its text."""
         return self.screenshot is not None or self.axtree is not None
 
+    def without_screenshot(self) -> "Observation":
+        """The same without its picture, which takes megabytes."""
+        return self if self.screenshot is None else msgspec.structs.replace(self, screenshot=None)
+
     def messages(self) -> list[Message]:
         """The observation as the chat messages that the agent is shown next: its answers, else one user message."""
         if not self.answers:
@@ -130,6 +134,13 @@ class Turn(msgspec.Struct, kw_only=True):
     def id(self) -> str:
         """Unique and stable: the same turn of the same episode has the same id after a restart."""
         return f"{self.episode_id}/{self.step}"
+
+    def without_screenshots(self) -> "Turn":
+        """The same without its pictures."""
+        after, before = self.observation, self.opening
+        return msgspec.structs.replace(
+            self, observation=after and after.without_screenshot(), opening=before and before.without_screenshot()
+        )
 
     @property
     def conversation(self) -> list[Message]:

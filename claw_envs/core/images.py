@@ -10,33 +10,48 @@ import asyncio
 import base64
 from collections.abc import Sequence
 from io import BytesIO
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
 from claw_envs.core.episode import Message, Observation
+from claw_envs.core.errors import UserError
+
+if TYPE_CHECKING:
+    from PIL import Image
 
 LEFT_OUT = "[screenshot left out]"
 
 
 def png(screenshot: NDArray[np.uint8]) -> bytes:
-    """A uint8 array of shape (height, width, 3) as a PNG file, at its fastest compression."""
-    from PIL import Image
+    """A uint8 array of shape (height, width, 3) as a PNG file, at its fastest compression.
 
+    Raises:
+        UserError: if Pillow is not installed.
+    """
     file = BytesIO()
-    Image.fromarray(screenshot).save(file, "PNG", compress_level=1)
+    _image(screenshot).save(file, "PNG", compress_level=1)
     return file.getvalue()
 
 
 def jpeg(screenshot: NDArray[np.uint8], *, width: int, quality: int = 50) -> bytes:
     """The same as a JPEG file, no wider than `width` pixels."""
-    from PIL import Image
+    image = _image(screenshot)
+    from PIL.Image import Resampling
 
-    image = Image.fromarray(screenshot)
-    image.thumbnail((width, image.height), Image.Resampling.BOX)
+    image.thumbnail((width, image.height), Resampling.BOX)
     file = BytesIO()
     image.save(file, "JPEG", quality=quality)
     return file.getvalue()
+
+
+def _image(screenshot: NDArray[np.uint8]) -> "Image.Image":
+    try:
+        from PIL import Image
+    except ImportError as error:
+        raise UserError('screenshots as images need Pillow: pip install "claw-envs[gui]"') from error
+    return Image.fromarray(screenshot)
 
 
 def image_part(data: bytes, kind: str) -> dict[str, object]:

@@ -31,6 +31,11 @@ class Place(NamedTuple):
     """Of the task's verifier."""
     backend: Backend
 
+    @property
+    def takes_code(self) -> bool:
+        """Whether code of pyautogui is carried out there."""
+        return self.backend in _TAKES_CODE
+
 
 def place_of(task: Task, options: Options) -> Place:
     """Where `task` takes place.
@@ -56,11 +61,6 @@ class Stage(NamedTuple):
     place: Place
     screen: Screen
     scenario: Scenario
-
-    @property
-    def takes_code(self) -> bool:
-        """Whether the screen carries out pyautogui code."""
-        return self.place.backend in _TAKES_CODE
 
 
 def open_stage(place: Place, options: Options) -> Stage:

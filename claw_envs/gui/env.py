@@ -115,7 +115,8 @@ class GuiEnv(ClawEnv):
         check_observed(observe, images, max_characters)
         self._frame = Frame(size_of(size), "pixels" if actions == "pyautogui" else coordinates)  # as code has them
         self._observed = Parts(screenshot="screenshot" in observe, axtree="axtree" in observe)
-        self._parts = self._observed._replace(screenshot=self._observed.screenshot or record is not None)
+        pictures = self._observed.screenshot or record is not None or render_mode == "rgb_array"
+        self._parts = self._observed._replace(screenshot=pictures)
         self._max_characters = max_characters
         super().__init__(tasks, max_steps=max_steps, step_timeout=step_timeout, render_mode=render_mode)
         self.images = images
@@ -137,6 +138,8 @@ class GuiEnv(ClawEnv):
         self._ending, self._by_itself, self._acts = None, False, []
         seed = int(self.np_random.integers(2**31))
         place = place_of(task, self._options)
+        if self._space == "pyautogui" and not place.takes_code:
+            raise UserError(f"task {task.id} is in a browser, where no code is carried out: choose other actions")
         if self._open is None or self._open.place != place:
             await self._stop()
             self._open = open_stage(place, self._options)
@@ -157,8 +160,8 @@ class GuiEnv(ClawEnv):
         return self._with_screen(with_text(first, turns_left(task.limits.max_steps)))
 
     async def _act(self, action: Action) -> Step:
-        at = self._stage
-        calls = parse(action, size=self._frame.size, coordinates=self._frame.coordinates, takes_code=at.takes_code)
+        at, frame = self._stage, self._frame
+        calls = parse(action, size=frame.size, coordinates=frame.coordinates, takes_code=at.place.takes_code)
         before = self._view
         done = await carry_out(calls, at.screen, at.scenario.ended, limit=self.task.limits.step_timeout)
         self._ending, self._by_itself = done.ending, done.by_itself

@@ -1,5 +1,6 @@
 """One call of a client, executed on its environment."""
 
+import asyncio
 import logging
 from typing import Any, NamedTuple
 
@@ -28,7 +29,10 @@ async def execute(env: ClawEnv, call: wire.Call) -> Executed:
     """Execute `call`. A bug goes to the log: it must reach the client as an answer, not as silence."""
     try:
         result = await _outcome(env, call)
-        return Executed(wire.encode(result), result.info["status"] == Status.ABORTED)
+        aborted = result.info["status"] == Status.ABORTED
+        if result.last.screenshot is None:
+            return Executed(wire.encode(result), aborted)
+        return Executed(await asyncio.to_thread(wire.encode, result), aborted)  # compressing takes some 10 ms
     except (UserError, InfrastructureError, gym.error.ResetNeeded) as error:
         return Executed(wire.encode(wire.fault(error, key=call.key)))
     except Exception as error:

@@ -12,7 +12,7 @@ import html
 import json
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from importlib import resources
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,8 @@ from evals.table import table
 PAGE = "trajectories.html"
 LONGEST = 20_000
 """Characters of one text that are shown; longer ones keep head and tail."""
+MOST_PICTURES = 64_000_000
+"""Characters of all pictures of a page; those of later episodes are left out beyond it."""
 _PICTURE = re.compile(r"data:image/jpeg;base64,[A-Za-z0-9+/]+={0,2}")
 _RECORDING = "recording"
 
@@ -50,7 +52,7 @@ def write_page(folder: Path, out: Path | None = None) -> Path:
     results = read_results(folder / EPISODES)
     summary = _summary(folder / SUMMARY)
     path = out or folder / PAGE
-    text = page(results.values(), summary, name=folder.resolve().name, place=path.parent)
+    text = page(results.values(), summary, name=folder.resolve().name, folder=folder, place=path.parent)
     new = path.with_name(path.name + ".new")
     try:
         new.write_text(text, encoding="utf-8")
@@ -60,17 +62,26 @@ def write_page(folder: Path, out: Path | None = None) -> Path:
     return path
 
 
-def page(results: Iterable[EpisodeResult], summary: Summary | None, *, name: str, place: Path = Path()) -> str:
+def page(
+    results: Iterable[EpisodeResult],
+    summary: Summary | None,
+    *,
+    name: str,
+    folder: Path = Path(),
+    place: Path = Path(),
+) -> str:
     """The page as text.
 
     Args:
         summary: shown above the episodes, where there is one.
         name: title of a page without summary.
+        folder: of the results.
         place: folder that the page will lie in.
     """
     title = f"{summary.benchmark} · {summary.model}" if summary else name
     ordered = sorted(results, key=lambda result: result.key)
-    shown = [_shown(each, place) for each in ordered]
+    shown = [_shown(each, folder, place) for each in ordered]
+    _bound_pictures(shown)
     data = {"title": title, "table": table(summary) if summary else "", "episodes": shown}
     style, code = _part("style.css"), _part("page.js")
     allowed = f"style-src {_hash(style)}; script-src {_hash(code)}; img-src data: file: 'self'"
@@ -85,8 +96,8 @@ def page(results: Iterable[EpisodeResult], summary: Summary | None, *, name: str
     )
 
 
-def _shown(result: EpisodeResult, place: Path) -> dict[str, Any]:
-    recording = _recording(result.report.get(_RECORDING), place)
+def _shown(result: EpisodeResult, folder: Path, place: Path) -> dict[str, Any]:
+    recording = _recording(result.report.get(_RECORDING), folder, place)
     report = {key: value for key, value in result.report.items() if key != _RECORDING or not recording}
     return {
         "task": result.task_id,
@@ -104,11 +115,26 @@ def _shown(result: EpisodeResult, place: Path) -> dict[str, Any]:
     }
 
 
-def _recording(path: Any, place: Path) -> str:
-    """Where a page in `place` finds the recording of an episode; empty where it has none, or the file is gone."""
-    if not isinstance(path, str) or "\0" in path or not path.endswith(".gif") or not Path(path).is_file():
+def _recording(path: Any, folder: Path, place: Path) -> str:
+    """Where a page in `place` finds the recording of an episode; empty where it has none, or the file is gone.
+
+    Results may have been moved since, or were made from another working directory: it lies in a folder of theirs.
+    """
+    if not isinstance(path, str) or "\0" in path or not path.endswith(".gif"):
         return ""
-    return quote(os.path.relpath(path, place))
+    moved = folder / Path(path).parent.name / Path(path).name
+    found = next((each for each in (moved, Path(path)) if each.is_file()), None)
+    return "" if found is None else quote(os.path.relpath(found, place))
+
+
+def _bound_pictures(episodes: Sequence[dict[str, Any]]) -> None:
+    """Leave out pictures where all of them together would make a page that no browser opens."""
+    left = MOST_PICTURES
+    for message in (message for episode in episodes for message in episode["messages"]):
+        left -= sum(map(len, message["pictures"]))
+        if left < 0 and message["pictures"]:
+            message["pictures"] = []
+            message["text"] += "\n[picture left out, as the page would be too large]"
 
 
 def _message(message: Message) -> dict[str, Any]:

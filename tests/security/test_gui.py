@@ -2,10 +2,12 @@
 
 import asyncio
 import json
+import os
 import socket
 import socketserver
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +18,7 @@ from claw_envs.gui.acts import Act, ClickElement, Goto, Hotkey, NewTab
 from claw_envs.gui.browser import BrowserScreen, PageError, Request, Response, engine, wall
 from claw_envs.gui.browser.executable import find_chromium
 from claw_envs.gui.browser.pool import BrowserPool
+from claw_envs.gui.browser.processes import family
 from claw_envs.gui.screen import Parts, View
 
 LOCAL_GUARD = "LocalNetworkAccessChecks,LocalNetworkAccessChecksWebSockets,LocalNetworkAccessChecksWebRTC"
@@ -87,11 +90,11 @@ def pool(request: pytest.FixtureRequest) -> Iterator[BrowserPool]:
         pytest.skip(str(error))
     patch = pytest.MonkeyPatch()
     if request.param == "flags":
-        patch.setattr(wall, "_works", lambda bubblewrap: False)
+        patch.setattr(engine, "wall_for", lambda program: wall.Wall((), False))
         # chromium's own guard of local networks must not be what keeps pages in
         flags = [f"{flag},{LOCAL_GUARD}" if flag.startswith("--disable-features") else flag for flag in engine._FLAGS]
         patch.setattr(engine, "_FLAGS", flags)
-    elif not wall.walled("/bin/true"):
+    elif not wall.wall_for(find_chromium()).words:
         pytest.skip("bubblewrap does not work here")
     made = BrowserPool()
     patch.setattr("claw_envs.gui.browser.screen.shared_pool", lambda: made)
@@ -353,6 +356,34 @@ def test_a_page_gets_no_permission_and_finds_no_way_to_the_browser(hostile: Host
 
 def acts_on_nothing() -> list[Act]:
     return [ClickElement("1"), Hotkey(("ctrl", "v")), Goto(json.dumps({}))]
+
+
+def test_behind_the_wall_chromium_has_no_network_no_privilege_and_no_files(hostile: Hostile) -> None:
+    chosen = engine.wall_for(find_chromium())
+    if not chosen.words:
+        pytest.skip("the other half of the tests: flags only")
+
+    async def body() -> dict[int, str]:
+        await hostile.open("<body>x")
+        assert hostile.screen._session is not None
+        return family(hostile.screen._session.engine._mark)
+
+    pids = {
+        pid: kind for pid, kind in asyncio.run(body()).items() if "chromium" in os.path.realpath(f"/proc/{pid}/exe")
+    }
+    assert "renderer" in pids.values()
+    for pid, kind in pids.items():
+        status = dict(
+            line.split(":\t", 1) for line in Path(f"/proc/{pid}/status").read_text().splitlines() if ":\t" in line
+        )
+        assert os.readlink(f"/proc/{pid}/ns/net") != os.readlink("/proc/self/ns/net")
+        assert os.readlink(f"/proc/{pid}/ns/pid") != os.readlink("/proc/self/ns/pid")
+        assert status["NoNewPrivs"] == "1"
+        assert int(status["Uid"].split()[0]) != 0
+        assert not Path(f"/proc/{pid}/root/root").exists()
+        assert not Path(f"/proc/{pid}/root/home").exists()
+        if kind == "renderer" and chosen.own_sandbox:
+            assert status["Seccomp"].strip() == "2"
 
 
 def test_a_page_that_breaks_what_every_page_has_breaks_only_itself(hostile: Hostile) -> None:

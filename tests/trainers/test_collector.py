@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import msgspec
+import numpy as np
 import pytest
 
 from claw_envs.chat.env import ChatEnv
@@ -53,6 +55,15 @@ class Flaky(ChatEnv):
         if Flaky.steps % 3 == 0:
             raise InfrastructureError("the line went dead")
         return await super()._act(action)
+
+
+class Seen(ChatEnv):
+    """Shows a screen with each reply."""
+
+    async def _act(self, action: Action) -> Step:
+        step = await super()._act(action)
+        seen = msgspec.structs.replace(step.observation, screenshot=np.full((2, 3, 3), self._step_index, np.uint8))
+        return step._replace(observation=seen)
 
 
 class Parts:
@@ -125,6 +136,31 @@ def test_groups_arrive_whole_with_outcomes_and_every_turn_judged(tmp_path: Path)
         assert sorted(episode.sample_index for episode in unit.episodes) == [0, 1, 2, 3]
         assert all(episode.outcome is not None for episode in unit.episodes)
         assert all(turn.verdict is not None for episode in unit.episodes for turn in episode.turns)
+
+
+@pytest.mark.parametrize("signal", ["binary", "step_index"])
+def test_screens_are_judged_and_then_let_go(tmp_path: Path, signal: str) -> None:
+    class Looking(RulesJudge):
+        seen: set[tuple[int, int]] = set()
+
+        async def judge(self, turn: Turn, history: Sequence[Turn], task: Task) -> Verdict:
+            for each in (*history, turn):
+                assert each.observation is not None
+                assert each.observation.screenshot is not None
+                self.seen.add((each.step + 1, int(each.observation.screenshot[0, 0, 0])))
+            return await super().judge(turn, history, task)
+
+    parts = Parts(tmp_path, config_of(signal=signal, **{"rollout.group_size": "2"}), Seen, LONG)
+    parts.judging = parts.collector.judging = JudgeLoop(Looking(), workers=2, capacity=4)
+    asyncio.run(parts.until_full())
+    assert {(1, 1), (2, 2)} <= Looking.seen
+    assert all(step == shade for step, shade in Looking.seen)
+    turns = [turn for unit in all_units(parts.store) for episode in unit.episodes for turn in episode.turns]
+    assert {turn.step for turn in turns} >= {0, 1}
+    assert all(turn.observation is not None and turn.observation.screenshot is None for turn in turns)
+    lines = [line for path in (tmp_path / "records").glob("turns-*") for line in path.read_text().splitlines()]
+    assert lines
+    assert not any('"zlib"' in line or '"shape"' in line for line in lines)
 
 
 def test_a_group_that_lost_members_for_good_is_accepted_without_them_and_still_fills_its_place(tmp_path: Path) -> None:

@@ -148,6 +148,10 @@ def test_turns_keep_the_screens_and_no_message_does(stage: DrawnScreen, tmp_path
     assert [turn.opening for turn in later] == [None] * 3
     assert [int(turn.observation.screenshot[0, 0, 0]) for turn in episode.turns] == [20, 40, 60, 80]  # type: ignore[union-attr, index]
     assert all(isinstance(message["content"], str) for turn in episode.turns for message in turn.messages)
+    bare = first.without_screenshots()
+    assert bare.opening is not None
+    assert (bare.opening.screenshot, bare.opening.axtree) == (None, first.opening.axtree)
+    assert first.opening.screenshot is not None  # the turn itself keeps its own
     store = Store(tmp_path / "store.db")
     store.accept(Unit(id="u", samples=1, episodes=[episode]))
     [kept] = store.claim(1, 1)

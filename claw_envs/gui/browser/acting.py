@@ -7,13 +7,14 @@ Not covered: `Code`, pens and touch, and the list of a `<select>`, which chromiu
 does that.
 """
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from claw_envs.gui import acts
 from claw_envs.gui.acts import ScreenAct
 from claw_envs.gui.browser import navigation
+from claw_envs.gui.browser.elements import ask, spot
 from claw_envs.gui.browser.keyboard import hold, names_of, press, release
 from claw_envs.gui.browser.session import Session
 from claw_envs.gui.browser.tab import HUNG_AFTER, deadline
@@ -130,7 +131,7 @@ async def _on_element(session: Session, act: acts.ElementAct) -> str | None:
         return await _fill(session, act.id, act.text)
     if isinstance(act, acts.Choose):
         return await _choose(session, act)
-    place = await session.tab.call("spot", act.id)
+    place = await spot(session.tab, act.id)
     if "error" in place:
         return str(place["error"])
     x, y = place["x"], place["y"]
@@ -143,8 +144,8 @@ async def _on_element(session: Session, act: acts.ElementAct) -> str | None:
             await _move(session, x, y)
             await session.tab.page.mouse.wheel(act.dx * _NOTCH, act.dy * _NOTCH)
         case acts.DragElement():
-            end = await session.tab.call("spot", act.onto)
-            start = await session.tab.call("spot", act.id)
+            end = await spot(session.tab, act.onto)
+            start = await spot(session.tab, act.id)
             for found in (end, start):
                 if "error" in found:
                     return str(found["error"])
@@ -153,7 +154,7 @@ async def _on_element(session: Session, act: acts.ElementAct) -> str | None:
 
 
 async def _fill(session: Session, id: str, text: str) -> str | None:
-    ready: dict[str, Any] = await session.tab.call("fill", id, text)
+    ready = await ask(session.tab, "fill", id, text)
     if "error" in ready:
         return str(ready["error"])
     keyboard = session.tab.page.keyboard
@@ -167,7 +168,7 @@ async def _fill(session: Session, id: str, text: str) -> str | None:
 async def _choose(session: Session, act: acts.Choose) -> str | None:
     if not act.options:
         return "no option is named"
-    chosen: dict[str, Any] = await session.tab.call("choose", act.id, list(act.options))
+    chosen = await ask(session.tab, "choose", act.id, list(act.options))
     if "error" in chosen:
         return str(chosen["error"])
     if "fill" in chosen:

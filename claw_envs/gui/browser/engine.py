@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from claw_envs.core.errors import InfrastructureError, UserError
 from claw_envs.gui.browser.processes import family, memory
 from claw_envs.gui.browser.profile import make_profile, sweep
-from claw_envs.gui.browser.wall import DEAD_ENDS, INSIDE_PROFILE, walled
+from claw_envs.gui.browser.wall import DEAD_ENDS, INSIDE_PROFILE, wall_for
 
 if TYPE_CHECKING:
     from playwright.async_api import Browser, Playwright
@@ -106,17 +106,17 @@ class Engine:
             InfrastructureError: if it does not start.
             UserError: if Playwright is not installed.
         """
+        playwright = await driver()
         from playwright.async_api import Error
 
-        playwright = await driver()
         mark = secrets.token_hex(8)
-        command = await asyncio.to_thread(walled, executable)
-        profile = None if command else await asyncio.to_thread(_fresh_profile)
+        wall = await asyncio.to_thread(wall_for, executable)
+        profile = None if wall.words else await asyncio.to_thread(_fresh_profile)
         home = str(profile or INSIDE_PROFILE)
-        program, *words = [*command, executable]
+        program, *words = [*wall.words, executable]
         flags = [*_FLAGS, *DEAD_ENDS, f"--claw-browser={mark}", f"--user-data-dir={home}"]
-        if os.geteuid() == 0 or command:
-            flags.append("--no-sandbox")  # chromium's own needs namespaces, which it cannot make as root or within one
+        if not wall.own_sandbox:
+            flags.append("--no-sandbox")
         try:
             browser = await playwright.chromium.launch(
                 executable_path=program,

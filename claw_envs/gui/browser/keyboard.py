@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING
 from claw_envs.gui import acts
 from claw_envs.gui.browser.keys import playwright_key
 from claw_envs.gui.browser.session import Session
+from claw_envs.gui.browser.tab import Tab
+from claw_envs.gui.browser.worlds import Inner
 
 if TYPE_CHECKING:
     from playwright.async_api import Keyboard
@@ -26,12 +28,22 @@ async def press(session: Session, act: acts.KeyboardAct) -> str | None:
     if unknown:
         return unknown
     may_paste = bool(_PASTES_WITH & {*session.held, *names})
-    if may_paste:
-        await session.tab.call("listen")
+    frames = await _listening(session.tab, None) if may_paste else []
     await _send(session, act, names)
-    if may_paste and await session.tab.call("paste", session.clipboard):
-        await session.tab.page.keyboard.insert_text(session.clipboard)
+    for frame in frames:
+        if await session.tab.call("paste", session.clipboard, frame=frame):
+            await session.tab.page.keyboard.insert_text(session.clipboard)
     return None
+
+
+async def _listening(tab: Tab, home: Inner | None) -> list[str | None]:
+    """The frames in which chromium's own clipboard is kept out now: that of `home`, and those within."""
+    frames: list[str | None] = [home.frame if home else None]
+    for element in await tab.call("listen", frame=frames[0]):
+        inner = await tab.inner(element, home)
+        if inner is not None:
+            frames += await _listening(tab, inner)
+    return frames
 
 
 async def _send(session: Session, act: acts.KeyboardAct, names: list[str]) -> None:

@@ -1,24 +1,21 @@
-"""One tab: its page, the world in it in which our scripts run, and whether it is loading.
+"""One tab: its page, what our scripts find in it, and whether it is loading.
 
-Our scripts run in an isolated world of the main frame that may reach into every frame: the page cannot see them, and
-they keep the ids of elements while the page lives. Every call has a deadline, as a page's script may run for ever.
+Every call has a deadline, as a page's own script may run for ever, and is made again where the page is left meanwhile.
 
-Not covered: frames in a process of their own, which the engine's flags rule out.
+Not covered: what a tab shows while it waits for another page, of which chromium tells nothing.
 """
 
 import asyncio
 import contextlib
-import functools
-import json
 from collections.abc import Awaitable, Callable
-from importlib import resources
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from claw_envs.gui.browser.capture import capture
-from claw_envs.gui.browser.errors import HungError, PageError
+from claw_envs.gui.browser.errors import HungError
+from claw_envs.gui.browser.worlds import Inner, Worlds
 
 if TYPE_CHECKING:
     from playwright.async_api import CDPSession, Frame, Page
@@ -29,19 +26,10 @@ HUNG_AFTER = 8.0
 """Seconds without an answer after which a page counts as hung."""
 ANSWER_TIMEOUT = 2.0
 """Seconds for a page that counts as hung to show that it is not."""
-_LIBRARY = ("tree.js", "roles.js", "acts.js", "clipboard.js")
-_FUNCTIONS = ("look", "spot", "fill", "choose", "settle", "listen", "paste", "answer")
-_WORLD = "claw"
+NO_FRAME = "No frame"
+"""What chromium says of a frame that was taken out of its page."""
 _OPENABLE = ("http", "about:", "blob:")
 """Addresses that a window which a page opens may have; chromium refuses others."""
-
-
-@functools.cache
-def _library() -> str:
-    """What the world holds: the functions that `Tab.call` runs by name."""
-    folder = resources.files("claw_envs.gui.browser") / "page"
-    source = "\n".join((folder / name).read_text() for name in _LIBRARY)
-    return f"globalThis.claw = (() => {{\n{source}\nreturn {{ {', '.join(_FUNCTIONS)} }};\n}})(); 0"
 
 
 class Tab:
@@ -57,7 +45,9 @@ class Tab:
         self.title = ""
         """As of the last look."""
         self._cdp: CDPSession | None = None
-        self._world: int | None = None
+        self.worlds = Worlds(self.cdp)
+        self.homes: dict[str, Inner] = {}
+        """In which frame an element is, by its id, where it is not in the page or one that the page reaches."""
         self._crashed = False
         self._end = asyncio.Event()
         self._settled = asyncio.Event()
@@ -96,7 +86,8 @@ class Tab:
 
     def _navigated(self, frame: "Frame") -> None:
         if frame == self.page.main_frame:
-            self._world = None
+            self.worlds.forget()
+            self.homes.clear()
 
     def _opened_window(self, event: dict[str, Any]) -> None:
         if event["url"].startswith(_OPENABLE):
@@ -127,19 +118,30 @@ class Tab:
 
         return await self._persistently(once, HUNG_AFTER)
 
-    async def call(self, function: str, *arguments: Any, timeout: float | None = None) -> Any:
-        """The JSON value of a function of our world.
+    async def call(self, function: str, *arguments: Any, frame: str | None = None, timeout: float | None = None) -> Any:
+        """The JSON value of a function of our world in a frame (None: in the page).
 
         Raises:
             HungError: if it does not answer within `timeout` seconds (None: `HUNG_AFTER`).
             PageError: if the function failed, which is a bug of ours or a page that broke what every page has.
         """
-        words = ", ".join(json.dumps(argument) for argument in arguments)
 
         async def once() -> Any:
-            return await self._evaluate(f"claw.{function}({words})")
+            return await self.worlds.call(function, arguments, frame)
 
         return await self._persistently(once, HUNG_AFTER if timeout is None else timeout)
+
+    async def inner(self, element: str, home: Inner | None) -> Inner | None:
+        """The frame in an element that the scripts around it do not reach; None where it is gone.
+
+        Raises:
+            HungError: if the page does not answer.
+        """
+
+        async def once() -> Inner | None:
+            return await self.worlds.inner(element, home.frame if home else None)
+
+        return await self._persistently(once, HUNG_AFTER)
 
     async def _persistently(self, once: Callable[[], Awaitable[_T]], timeout: float) -> _T:
         """What `once` gives; again where the page was left for another one meanwhile."""
@@ -149,10 +151,10 @@ class Tab:
             while True:
                 try:
                     return await once()
-                except Error:
-                    if self.gone:
+                except Error as error:
+                    if self.gone or NO_FRAME in str(error):
                         raise
-                    self._world = None
+                    self.worlds.forget()
                     await self.loaded()
 
     async def closed(self) -> None:
@@ -165,28 +167,6 @@ class Tab:
     def gone(self) -> bool:
         """Whether the tab has no page any more."""
         return self._crashed or self.page.is_closed()
-
-    async def _evaluate(self, expression: str) -> Any:
-        cdp = await self.cdp()
-        if self._world is None:
-            await self._make_world(cdp)
-        answer = await cdp.send(
-            "Runtime.evaluate",
-            {"expression": expression, "contextId": self._world, "returnByValue": True, "awaitPromise": True},
-        )
-        fault = answer.get("exceptionDetails")
-        if fault:
-            raise PageError(str(fault.get("exception", {}).get("description") or fault.get("text")))
-        return answer["result"].get("value")
-
-    async def _make_world(self, cdp: "CDPSession") -> None:
-        tree = await cdp.send("Page.getFrameTree")
-        world = await cdp.send(
-            "Page.createIsolatedWorld",
-            {"frameId": tree["frameTree"]["frame"]["id"], "worldName": _WORLD, "grantUniveralAccess": True},
-        )
-        self._world = world["executionContextId"]
-        await cdp.send("Runtime.evaluate", {"expression": _library(), "contextId": self._world})
 
     async def answers(self) -> bool:
         """Whether the page's process does anything at all."""

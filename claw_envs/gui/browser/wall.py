@@ -1,19 +1,26 @@
 """The wall around chromium: no network at all, and only the files that it needs.
 
 Pages get what they get from `network`; the browser itself never has to connect anywhere. Flags make chromium refuse
-every host, and where bubblewrap works it runs in a network namespace without interfaces, too. Measured: 20 ms a start,
-nothing a call.
+every host. Where bubblewrap works it also runs in a network namespace without interfaces, sees programs and nothing
+else of the host's files, and is never root; within that, where nested user namespaces work, chromium's own sandbox holds
+the processes of pages. This costs some 20 ms a start, and nothing a call.
 
-Not covered without bubblewrap: a page that takes over a renderer could reach what the user can.
+Not covered: memory and processor time. Without bubblewrap, a page that takes over its process reaches what the user can.
 """
 
 import functools
+import os
 import shutil
 import subprocess
 from pathlib import Path
+from typing import NamedTuple
 
 _READ_ONLY = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc", "/opt")
 _PROBE_TIMEOUT = 10.0
+_NOBODY = ("/usr/bin/setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--no-new-privs")
+"""Root's namespaces would leave it what root may do."""
+_NESTED = ("unshare", "--user", "true")
+"""What chromium's own sandbox begins with."""
 INSIDE_PROFILE = "/tmp/profile"
 """Where chromium keeps what it must write, in memory of its own behind the wall."""
 DEAD_ENDS = (
@@ -31,12 +38,31 @@ DEAD_ENDS = (
 """Flags under which chromium connects to no host: no name resolves, and the proxy that all else goes to is none."""
 
 
-def walled(program: str) -> list[str]:
-    """What comes before a chromium's command line: bubblewrap and its words; nothing where that does not work here."""
+class Wall(NamedTuple):
+    """What a chromium is started behind."""
+
+    words: tuple[str, ...]
+    """What comes before its command line: bubblewrap and its words; nothing where that does not work here."""
+    own_sandbox: bool
+    """Whether chromium's own sandbox works there, too, in which pages may make hardly any system call."""
+
+
+@functools.cache
+def wall_for(program: str) -> Wall:
+    """The best wall that this machine allows; containers and some kernels forbid part of it. Blocks while it tries."""
+    path = Path(program).resolve()
     bubblewrap = shutil.which("bwrap")
-    if bubblewrap is None or not _works(bubblewrap):
-        return []
-    return [bubblewrap, *_words(Path(program).resolve())]
+    if bubblewrap is not None:
+        behind = (bubblewrap, *_words(path))
+        for words in ((*_NOBODY, *behind), behind) if os.geteuid() == 0 else (behind,):
+            if _works(*words, "test", "-x", str(path)):
+                return Wall(words, not _stays_root(words) and _works(*words, *_NESTED))
+    return Wall((), not _stays_root(()) and _works(*_NESTED))
+
+
+def _stays_root(words: tuple[str, ...]) -> bool:
+    """Whether chromium would run as root, as whom it does without its own sandbox."""
+    return os.geteuid() == 0 and words[: len(_NOBODY)] != _NOBODY
 
 
 def _words(program: Path) -> list[str]:
@@ -49,10 +75,7 @@ def _words(program: Path) -> list[str]:
     return [*words, "--dir", INSIDE_PROFILE, "--chdir", "/", "--"]
 
 
-@functools.cache
-def _works(bubblewrap: str) -> bool:
-    """Whether it may make namespaces: containers and some kernels forbid that."""
-    command = [bubblewrap, *_words(Path("/bin/true")), "true"]
+def _works(*command: str) -> bool:
     try:
         return subprocess.run(command, capture_output=True, timeout=_PROBE_TIMEOUT, check=False).returncode == 0
     except (OSError, subprocess.TimeoutExpired):

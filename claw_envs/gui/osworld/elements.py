@@ -5,7 +5,7 @@ the names of roles on systems other than Linux, which are left as they are.
 """
 
 import re
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterator, Mapping, Sequence
 from xml.etree.ElementTree import Element as Xml
 
@@ -56,18 +56,22 @@ class Elements:
 def _tree(root: Xml) -> Tree:
     """A tree as our own desktop finds it, without what does not show."""
     top = Node(Ref(_MACHINE, ""), role=APPLICATION)
-    waiting, count = [(root, top, 0)], 0
+    waiting, count = deque([(root, top, 0, "showing")]), 0
     while waiting:
-        xml, node, depth = waiting.pop(0)
+        xml, node, depth, shown = waiting.popleft()
         for child, way in _ways(xml, node.ref.path):
             states = _states(child)
-            shows = depth == 0 or "showing" in states
-            if shows and depth < _DEEPEST and count < _MOST:
+            if (depth == 0 or shown in states) and depth < _DEEPEST and count < _MOST:
                 count += 1
                 made = _node(child, way, states)
                 node.children.append(made)
-                waiting.append((child, made, depth + 1))
+                waiting.append((child, made, depth + 1, _shown(child) if depth == 1 else shown))
     return Tree([window for application in top.children for window in application.children], top.children)
+
+
+def _shown(window: Xml) -> str:
+    """The state of what shows in a window: some toolkits, as GTK 4 at first, say only what is visible."""
+    return "showing" if any("showing" in _states(each) for each in window.iterfind(".//*")) else "visible"
 
 
 def _node(xml: Xml, way: str, states: frozenset[str]) -> Node:
@@ -77,6 +81,7 @@ def _node(xml: Xml, way: str, states: frozenset[str]) -> Node:
         Ref(_MACHINE, way),
         role=_NUMBERS.get(xml.tag, _UNKNOWN),
         name=" ".join(xml.get("name", "").split()),
+        description=_attribute(xml, "attr", "description"),
         states=states,
         told=box,
         box=box,

@@ -8,6 +8,7 @@ import asyncio
 import sys
 from collections.abc import Sequence
 from functools import partial
+from typing import Any
 
 from claw_envs.core.errors import UserError
 from claw_envs.core.task import Task
@@ -51,7 +52,8 @@ def _run(chosen: argparse.Namespace) -> int:
         _EXPERT: lambda task, seed: experts[task.id](),
         _RANDOM: lambda task, seed: RandomAgent(seed),
     }
-    make_env = partial(GuiEnv, tasks, observe=("axtree",), **settings)
+    made: dict[str, Any] = {"observe": ("axtree",), "coordinates": "pixels", **settings}
+    make_env = partial(GuiEnv, tasks, **made)
     played = asyncio.run(play_all(make_env, parts, players, parallel=chosen.parallel))
     print("\n".join(table(tasks, played)))
     for each in failed(played):

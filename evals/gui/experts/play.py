@@ -82,7 +82,7 @@ async def play(env: ClawEnv, part: Part, player: Player) -> Played:
         except Stuck as error:
             return Played(part, False, policy.said, time.monotonic() - started, f"stuck at {error}")
         if episode.status is not Status.ABORTED:
-            solved = episode.outcome == 1.0
+            solved = bool(episode.report.get("success"))
             why = "" if solved else f"{episode.status}: {episode.report}"
             return Played(part, solved, policy.said, time.monotonic() - started, why)
         await env.aclose()

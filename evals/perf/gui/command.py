@@ -60,12 +60,13 @@ def gui(
         settings=msgspec.to_builtins(plan),
     )
     finished.targets = targets(finished, plan.crowd)
-    publish(finished, scenario.ALONE, measures, out=out, picture=picture, draw=partial(draw, n=plan.crowd))
+    publish(finished, scenario.ALONE, measures, out=out, picture=picture, draw=partial(draw, plan=plan))
 
 
-def draw(finished: report.Report, path: Path, *, n: int) -> None:
+def draw(finished: report.Report, path: Path, *, plan: bench.Plan) -> None:
     """The picture: everything but the bare capture, alone and among many."""
     shown = [measure for measure in finished.measures if measure.name != scenario.CAPTURE]
-    title = "What an episode in a browser costs, 1280x720, 900 controls (logarithmic; dashed: our target)"
-    bounds = {"reset": READY, f"memory_{n}": MEMORY}
+    page = f"1280x720, {plan.controls} controls"
+    title = f"What an episode in a browser costs, {page} (logarithmic; dashed: our target)"
+    bounds = {"reset": READY} | ({f"memory_{MEASURED_CROWD}": MEMORY} if plan.crowd == MEASURED_CROWD else {})
     plot.draw(finished, shown, path, title=title, group=plot.grouping(finished, scenario.CHOOSES), bounds=bounds)

@@ -125,6 +125,18 @@ def test_a_failed_reset_leaves_nothing_to_step(env: EchoEnv, monkeypatch: pytest
     env.reset()
 
 
+@pytest.mark.parametrize("said", ["", "no machine in time"])
+def test_a_reset_that_takes_too_long_is_infrastructure(
+    env: EchoEnv, monkeypatch: pytest.MonkeyPatch, said: str
+) -> None:
+    async def wait(task):
+        raise TimeoutError(said)
+
+    monkeypatch.setattr(env, "_start", wait)
+    with pytest.raises(InfrastructureError, match=said or "could not be prepared in time"):
+        env.reset(seed=0)
+
+
 def test_seeds_repeat_the_episode_and_later_ones(env: EchoEnv) -> None:
     def three_episodes(seed: int) -> list[object]:
         seen: list[object] = []

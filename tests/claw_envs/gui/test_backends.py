@@ -60,4 +60,4 @@ def test_impossible_places_are_named(kind: str, options: dict[str, Any], said: s
 )
 def test_every_place_can_be_opened(chromium: None, kind: str, backend: Any, code: bool) -> None:
     stage = open_stage(Place(kind, backend), Options(size=SIZE, machines=MACHINES))
-    assert (stage.screen.size, stage.takes_code) == (SIZE, code)
+    assert (stage.screen.size, stage.place.takes_code) == (SIZE, code)

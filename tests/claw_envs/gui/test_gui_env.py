@@ -12,6 +12,7 @@ from claw_envs.core.episode import Status, Turn, Verdict
 from claw_envs.core.errors import InfrastructureError, UserError
 from claw_envs.core.task import Task
 from claw_envs.gui import acts
+from claw_envs.gui.backends import Place
 from claw_envs.gui.env import GuiEnv
 from judges import JudgeReward
 
@@ -244,16 +245,23 @@ def test_only_what_is_asked_for_is_made(played: Played, observe: list[str]) -> N
     assert set(played.env.observation_space) == {"role", "text", "url", *observe}
 
 
-def test_boxes_and_code_agree_on_coordinates(played: Played) -> None:
+def test_boxes_and_code_agree_on_coordinates(played: Played, monkeypatch: pytest.MonkeyPatch) -> None:
     played(coordinates="grid")
     assert "(125,251,251,100)" in played.texts[0]
+    monkeypatch.setattr("claw_envs.gui.env.place_of", lambda task, options: Place("osworld", "desktop"))
     played(coordinates="grid", actions="pyautogui")
     assert "(40,50,80,20)" in played.texts[0]
 
 
+def test_code_is_not_taught_where_none_is_carried_out(played: Played) -> None:
+    with pytest.raises(UserError, match="choose other actions"):
+        played(actions="pyautogui")
+    assert played.screen.opened == 0
+
+
 def test_render(monkeypatch: pytest.MonkeyPatch) -> None:
     played = Played(monkeypatch)
-    env = GuiEnv([task()], size=SIZE, render_mode="rgb_array")
+    env = GuiEnv([task()], size=SIZE, observe=[], render_mode="rgb_array")
     blank: Any = env.render()
     assert (blank.shape, blank.max()) == ((200, 320, 3), 0)
     env.reset()

@@ -17,7 +17,7 @@ from evals.gui.experts.script import ScriptedExpert
 TASKS = {task.id: task for task in load_tasks("gui", "desktop")}
 WRONG = {
     "desktop-calculator-product": ['type "1234+5678\\n"', "done"],
-    "desktop-calculator-to-file": ["hotkey alt tab", 'type "6646"', "hotkey ctrl s", "done"],
+    "desktop-calculator-to-file": ["hotkey alt tab", "wait", 'type "6646"', "hotkey ctrl s", "done"],
     "desktop-editor-change-port": ['fill textbox with "host = localhost\\nport = 9090\\ndebug = no\\n"', "done"],
     "desktop-editor-red-text": ['type "red: "', "hotkey ctrl s", "done"],
     "desktop-editor-replace": [
@@ -72,7 +72,8 @@ WRONG = {
     "desktop-files-send-by-bluetooth": ['click button "photo.png"', "done"],
     "desktop-spreadsheet-fill-cell": ['click gridcell "B4"', 'type "120\\n"', "hotkey ctrl s", "done"],
     "desktop-spreadsheet-rename-sheet": [
-        'double click tab "Sales"',
+        'click menuitem "Sheet"',
+        'click menuitem "Rename Sheet..."',
         'fill textbox in dialog "Rename Sheet" with "Spring 2026"',
         "press enter",
         "hotkey ctrl s",

@@ -16,6 +16,7 @@ from claw_envs.core.episode import Status
 from claw_envs.core.errors import UserError
 from evals.results import EpisodeResult, ResultFile, write_json
 from evals.summary import summarise
+from evals.view import page as view_page
 from evals.view import write_page
 from evals.view.page import LONGEST
 
@@ -180,3 +181,33 @@ def test_pictures_and_recordings_are_shown_and_nothing_else_is_loaded(tmp_path: 
     assert first["messages"] == [{"role": "user", "text": "seen" + 4 * "\n[image_url]", "pictures": [picture]}]
     assert (first["recording"], first["report"]) == ("recordings/a%20%231.gif", {"success": True})
     assert (second["recording"], second["report"]) == ("", gone.report)
+
+
+def test_a_recording_is_found_where_the_results_were_moved_to(tmp_path: Path) -> None:
+    old, new = tmp_path / "old", tmp_path / "new"
+    (old / "recordings").mkdir(parents=True)
+    (old / "recordings" / "a.gif").write_bytes(b"GIF89a")
+    shown = result("a", text="", score=1.0)
+    shown.report = {"recording": str(old / "recordings" / "a.gif")}
+    ResultFile(old / "episodes.jsonl").add(shown)
+    old.rename(new)
+    [episode] = data_of(Elements(write_page(new).read_text()))["episodes"]
+    assert episode["recording"] == "recordings/a.gif"
+
+
+def test_a_page_holds_so_many_pictures_and_says_where_it_leaves_them_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    picture = "data:image/jpeg;base64,/9j/4AAQ="
+    monkeypatch.setattr(view_page, "MOST_PICTURES", 2 * len(picture))
+    file = ResultFile(tmp_path / "episodes.jsonl")
+    for task in "abc":
+        shown = result(task, text="", score=1.0)
+        part = {"type": "image_url", "image_url": {"url": picture}}
+        shown.transcript = [{"role": "user", "content": [{"type": "text", "text": "seen"}, part]}]
+        file.add(shown)
+    episodes = data_of(Elements(write_page(tmp_path).read_text()))["episodes"]
+    messages = [episode["messages"][0] for episode in episodes]
+    assert [message["pictures"] for message in messages] == [[picture], [picture], []]
+    assert [message["text"].partition("\n")[2] for message in messages[:2]] == ["", ""]
+    assert "left out" in messages[2]["text"]

@@ -78,6 +78,16 @@ function spot(id) {
 }
 
 const answer = () => true;
+const node = (id) => nodeOf(id);
+
+/** Where a frame's content begins on the page that is shown, after it was scrolled into view. */
+function origin(id) {
+  const frame = nodeOf(id);
+  if (!frame) return missing(id);
+  intoView(frame);
+  const [[x, y], [dx, dy]] = [frameOrigin(frame), offsetOf(frame)];
+  return { x: x + dx, y: y + dy };
+}
 
 function announce(element, ...names) {
   for (const name of names) element.dispatchEvent(new Event(name, { bubbles: true, composed: name === "input" }));

@@ -30,10 +30,10 @@ function onKey(event) {
   event.preventDefault();
 }
 
-/** Hear what is copied and pasted in all frames; again after new ones came. */
-function listen(root = document) {
+/** Hear what is copied and pasted in this frame and those that it reaches; the ids of frames that it does not reach. */
+function listen(root = document, foreign = []) {
   const view = root.defaultView;
-  if (!view) return;
+  if (!view) return foreign;
   if (!listened.has(view)) {
     listened.add(view);
     view.addEventListener("copy", onCopy);
@@ -42,8 +42,10 @@ function listen(root = document) {
   }
   for (const frame of root.querySelectorAll("iframe,frame")) {
     const inner = documentIn(frame);
-    if (inner) listen(inner);
+    if (inner) listen(inner, foreign);
+    else foreign.push(idOf(frame));
   }
+  return foreign;
 }
 
 /** After the keys of a paste: whether `text` is still to be put in, as no handler of the page took it. */

@@ -61,6 +61,7 @@ class Walk {
   constructor(most, milliseconds, scale) {
     this.scale = scale;
     this.out = [];
+    this.foreign = [];
     this.most = most;
     this.until = performance.now() + milliseconds;
     this.full = false;
@@ -152,11 +153,13 @@ class Walk {
     inner.pointer = style.cursor === "pointer";
     const shown = inner.visible && this.describe(element, tag, rect, at, inner);
     if (!inline || shown) this.flush();
-    const before = this.out.length;
+    const [before, foreign] = [this.out.length, this.foreign.length];
     if (shown) this.emit(element, tag, shown, rect, depth, own);
     this.inside(element, tag, shown ? depth + 1 : depth, inner);
     if (!inline || shown) this.flush();
-    if (shown && shown.container && !shown.name && this.out.length === before + 1) this.out.pop();
+    if (shown && shown.container && !shown.name && this.out.length === before + 1 && this.foreign.length === foreign) {
+      this.out.pop();
+    }
   }
 
   /** What to say of an element: its role and name; null where only its content counts. */
@@ -217,12 +220,12 @@ class Walk {
   }
 
   frame(frame, depth, at) {
-    const content = documentIn(frame);
-    if (!content?.documentElement) return;
     const [x, y] = frameOrigin(frame);
     const clip = intersect(at.clip, [at.x + x, at.y + y, at.x + x + frame.clientWidth, at.y + y + frame.clientHeight]);
-    const inner = { x: at.x + x, y: at.y + y, clip, frameClip: clip, named: false, acted: false, pointer: false, visible: true };
-    this.element(content.documentElement, depth, inner);
+    const inner = place(at.x + x, at.y + y, clip);
+    const content = documentIn(frame);
+    if (content?.documentElement) this.element(content.documentElement, depth, inner);
+    else this.foreign.push({ id: idOf(frame), index: this.out.length, depth, x: inner.x, y: inner.y, clip });
   }
 
   isFar(rect, at) {
@@ -235,7 +238,10 @@ class Walk {
 
 const LEAVES = new Set(["img", "canvas", "video", "audio", "embed", "progressbar", "meter", "separator", "heading", "graphics-symbol"]);
 
-function look({ first, most, milliseconds, scale, tree }) {
+const place = (x, y, clip) => ({ x, y, clip, frameClip: clip, named: false, acted: false, pointer: false, visible: true });
+
+/** The elements of this frame and of those that it reaches; `at` is where it lies, if it is not the whole page. */
+function look({ first, most, milliseconds, scale, tree, depth = 0, at = null }) {
   nextId = Math.max(nextId, first);
   const focused = focusedElement();
   const role = focused && (roleOf(focused) || "generic");
@@ -243,9 +249,12 @@ function look({ first, most, milliseconds, scale, tree }) {
   let walk = null;
   if (tree && document.documentElement) {
     walk = new Walk(most, milliseconds, scale);
-    const clip = [0, 0, innerWidth, innerHeight];
-    walk.element(document.documentElement, 0, { x: 0, y: 0, clip, frameClip: clip, named: false, acted: false, pointer: false, visible: true });
+    const { x, y, clip } = at ?? { x: 0, y: 0, clip: [0, 0, innerWidth, innerHeight] };
+    walk.element(document.documentElement, depth, place(x, y, clip));
     walk.flush();
   }
-  return { elements: walk?.out ?? (tree ? [] : null), full: Boolean(walk?.full || walk?.partial), focused: said, title: document.title.slice(0, TEXT_LIMIT), next: nextId };
+  return {
+    elements: walk?.out ?? (tree ? [] : null), foreign: walk?.foreign ?? [], full: Boolean(walk?.full || walk?.partial),
+    focused: said, title: document.title.slice(0, TEXT_LIMIT), next: nextId,
+  };
 }

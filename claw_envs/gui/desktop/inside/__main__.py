@@ -8,6 +8,7 @@ out side by side, so that a long command holds nothing up. The program ends with
 import os
 import sys
 import threading
+import zlib
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, BinaryIO, NoReturn
@@ -21,7 +22,8 @@ _Answer = tuple[Any, bytes]
 
 def _look(machine: Machine, request: dict[str, Any], _: bytes) -> _Answer:
     seen = machine.look(axtree=request["axtree"])
-    return seen, machine.camera.raw() if request["screenshot"] else b""
+    raw = machine.camera.raw() if request["screenshot"] else b""
+    return seen, zlib.compress(raw, 1) if request["packed"] else raw
 
 
 def _read_file(machine: Machine, request: dict[str, Any], _: bytes) -> _Answer:
@@ -103,6 +105,7 @@ def main() -> None:
     face = Face(machine, answers)
     face.say({"id": 0, "result": {"home": str(machine.session.home)}})
     face.serve(sys.stdin.buffer)
+    machine.close()
     os._exit(0)
 
 

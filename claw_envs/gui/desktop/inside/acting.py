@@ -11,7 +11,7 @@ from claw_envs.gui.desktop.inside.bus import Bus
 from claw_envs.gui.desktop.inside.calls import Call
 from claw_envs.gui.desktop.inside.elements import Elements
 from claw_envs.gui.desktop.inside.keys import KeyNameError, keysym
-from claw_envs.gui.desktop.inside.node import Node
+from claw_envs.gui.desktop.inside.node import Node, overlap
 from claw_envs.gui.desktop.inside.options import options_of
 from claw_envs.gui.desktop.inside.windows import Windows
 from claw_envs.gui.desktop.inside.x import Input
@@ -122,14 +122,12 @@ class Acting:
 
     def _middle(self, node: Node, number: str) -> tuple[int, int]:
         """A point of an element that is on the screen."""
-        width, height = self._hands.size
         if node.box is None:
             raise ActError(f"element {number} has no place on the screen")
-        left, top = max(0, node.box[0]), max(0, node.box[1])
-        right, bottom = min(width, node.box[0] + node.box[2]), min(height, node.box[1] + node.box[3])
-        if left >= right or top >= bottom:
+        x, y, width, height = overlap(overlap(node.box, (0, 0, *self._hands.size)), node.view or node.box)
+        if not (width and height):
             raise ActError(f"element {number} is not on the screen: scroll to it, or move its window")
-        return (left + right) // 2, (top + bottom) // 2
+        return x + width // 2, y + height // 2
 
     def _do_clickelement(self, act: dict[str, Any], timeout: float) -> None:
         """A click on a window brings it to the front, wherever it is."""
@@ -179,13 +177,14 @@ class Acting:
             self._settle(timeout)
 
     def _choose(self, node: Node, number: str, option: str) -> None:
+        """Of the element itself: the menu in a combo box is one that would be left half open."""
         bus, deadline = self._bus(), time.monotonic() + _ANSWER_TIMEOUT
         found = options_of(bus, node.ref, deadline)
-        for name, holder, place in found:
+        for name, place in found:
             if name == option:
-                calls = [Call(holder, _SELECTION, "SelectChild", "(i)", (place,))]
-                (answer,) = bus.ask(calls, deadline=deadline)
+                call = Call(node.ref, _SELECTION, "SelectChild", "(i)", (place,))
+                (answer,) = bus.ask([call], deadline=deadline)
                 if answer and answer[0]:
                     return
-        names = ", ".join(repr(name) for name, _, _ in found) or "none"
-        raise ActError(f"element {number} has no option {option!r}; it has {names}")
+        names = ", ".join(repr(name) for name, _ in found) or "none"
+        raise ActError(f"element {number} has no option {option!r} that can be chosen; it has {names}")

@@ -12,6 +12,10 @@ from gi.repository import Gio, GLib
 
 from claw_envs.gui.desktop.inside.calls import ACCESSIBLE, PROPERTIES, REGISTRY, ROOT, Call, Ref
 
+PATIENCE = 0.5
+"""Seconds of silence after which whoever has not answered is not waited for."""
+_CHECK_EVERY = 50
+"""Milliseconds between two looks at the clock while nobody answers."""
 _START_TIMEOUT = 20_000
 """Milliseconds that the bus gets to start."""
 
@@ -32,7 +36,10 @@ class Bus:
         self.ask([Call(Ref(REGISTRY, ROOT), ACCESSIBLE, "GetChildren")], deadline=time.monotonic() + 10.0)
 
     def ask(self, calls: Sequence[Call], *, deadline: float) -> list[Any]:
-        """What each call returns: a tuple; None where it failed or was not answered by `deadline`."""
+        """What each call returns: a tuple; None where it failed or was not answered.
+
+        All that are left are given up at `deadline`, or once nothing was answered for `PATIENCE`.
+        """
         context = GLib.MainContext()
         context.push_thread_default()
         try:
@@ -43,11 +50,11 @@ class Bus:
     def _ask(self, context: Any, calls: Sequence[Call], deadline: float) -> list[Any]:
         answers: list[Any] = [None] * len(calls)
         left = len(calls)
-        given_up = Gio.Cancellable()
+        given_up, heard = Gio.Cancellable(), time.monotonic()
 
         def answered(connection: Any, result: Any, place: int) -> None:
-            nonlocal left
-            left -= 1
+            nonlocal left, heard
+            left, heard = left - 1, time.monotonic()
             try:
                 answers[place] = connection.call_finish(result).unpack()
             except GLib.Error:  # no such method, gone, or given up
@@ -59,8 +66,14 @@ class Bus:
                 call.to.bus, call.to.path, call.interface, call.method, arguments, None,
                 Gio.DBusCallFlags.NO_AUTO_START, -1, given_up, answered, place,
             )  # fmt: skip
-        timer = GLib.timeout_source_new(max(1, int((deadline - time.monotonic()) * 1000)))
-        timer.set_callback(lambda *_: given_up.cancel() or False)
+
+        def check(*_: object) -> bool:
+            if time.monotonic() >= min(deadline, heard + PATIENCE):
+                given_up.cancel()
+            return True
+
+        timer = GLib.timeout_source_new(_CHECK_EVERY)
+        timer.set_callback(check)
         timer.attach(context)
         while left:
             context.iteration(True)

@@ -14,6 +14,9 @@ _EMBEDDED = "\ufffc"
 _LABELLED_BY = 2
 _LABELLED = frozenset({"textbox", "combobox", "spinbutton", "slider", "listbox", "grid", "treegrid", "tree"})
 
+_BY_CHOICE = "combobox"
+"""Is named after what is chosen in it, where nothing else is said."""
+
 Ask = Callable[[Sequence[Call]], list[Any]]
 
 
@@ -21,7 +24,7 @@ def fill_in(nodes: Sequence[Node], ask: Ask) -> None:
     """Ask for what those of `nodes` hold that may hold something, and for the labels of those without a name."""
     texts = [node for node in nodes if node.aria in WITH_TEXT or not (node.name or node.children)]
     numbers = [node for node in nodes if node.aria in WITH_NUMBER]
-    nameless = [node for node in nodes if node.aria in _LABELLED and not node.name]
+    nameless = [node for node in nodes if node.aria in _LABELLED and (not node.name or node.aria == _BY_CHOICE)]
     calls = [get(node.ref, _TEXT, "CharacterCount") for node in texts]
     calls += [get(node.ref, _VALUE, "CurrentValue") for node in numbers]
     calls += [Call(node.ref, ACCESSIBLE, "GetRelationSet") for node in nameless]
@@ -46,4 +49,6 @@ def _name(nameless: Sequence[Node], relations: Sequence[Any], nodes: Sequence[No
     for node, answer in zip(nameless, relations, strict=True):
         targets = dict(answer[0]).get(_LABELLED_BY, ()) if answer else ()
         labels = [names.get(Ref(*target), "") for target in targets]
-        node.name = " ".join(label for label in labels if label).rstrip(":")
+        label = " ".join(filter(None, labels)).rstrip(":")
+        if label:
+            node.name, node.value = label, node.value or node.name

@@ -140,11 +140,18 @@ def _above(node: Node, windows: Sequence[Window]) -> list[Box]:
 
 
 def _covered(node: Node, above: list[Box]) -> bool:
-    """Whether the middle of an element, where it would be clicked on, is under another window."""
+    """Whether the middle of an element, where it would be clicked on, is under another window, or scrolled away."""
     if node.box is None:
         return False
     x, y = node.box[0] + node.box[2] // 2, node.box[1] + node.box[3] // 2
-    return any(left <= x < left + width and top <= y < top + height for left, top, width, height in above)
+    if node.view is not None and not node.children and not _contains(node.view, x, y):
+        return True
+    return any(_contains(box, x, y) for box in above)
+
+
+def _contains(box: Box, x: int, y: int) -> bool:
+    left, top, width, height = box
+    return left <= x < left + width and top <= y < top + height
 
 
 def _bare(window: Window, text: str | None) -> Node:

@@ -19,7 +19,7 @@ from claw_envs.gui.desktop.inside.session import Session
 from claw_envs.gui.desktop.inside.settle import Watch
 from claw_envs.gui.desktop.inside.terminal import XTERM, terminal_text, xterm_text
 from claw_envs.gui.desktop.inside.tree import Walker
-from claw_envs.gui.desktop.inside.windows import Window, Windows
+from claw_envs.gui.desktop.inside.windows import Windows
 from claw_envs.gui.desktop.inside.x import Input
 from claw_envs.gui.desktop.inside.xml import as_xml
 
@@ -102,6 +102,8 @@ class Machine:
             seen["elements"] = elements = self.elements.listed(tree, stacked, terminals)
             seen["focused"] = focused(elements)
             seen["notes"] = [f"{name} does not answer." for name in tree.hanging]
+            if tree.cut:
+                seen["notes"].append("There is more on the screen than is listed.")
         return seen
 
     def xml(self) -> str:
@@ -192,6 +194,10 @@ class Machine:
     def cursor_position(self) -> tuple[int, int]:
         """Of the pointer."""
         return self.input.position()
+
+    def close(self) -> None:
+        """Let go of what outlives this program; its desktop ends with it."""
+        self.session.close()
 
     @staticmethod
     def platform() -> str:

@@ -8,7 +8,8 @@ from claw_envs.gui.desktop.inside.roles import aria_role
 
 Box = tuple[int, int, int, int]
 """x, y, width and height in pixels."""
-APPLICATION, FRAME, MENU_BAR, ROOT_PANE, TABLE, TERMINAL = 75, 23, 34, 46, 55, 60
+APPLICATION, FRAME, MENU, MENU_BAR, POPUP_MENU, ROOT_PANE = 75, 23, 33, 34, 41, 46
+SCROLL_PANE, TERMINAL, VIEWPORT, WINDOW = 49, 60, 68, 69
 """Roles, as AT-SPI numbers them."""
 
 
@@ -25,6 +26,8 @@ class Node:
     """Where its application says that it is."""
     box: Box | None = None
     """Where it is on the screen."""
+    view: Box | None = None
+    """The part of the screen through which it is seen, where it is in something that scrolls."""
     child_count: int = 0
     value: str = ""
     """What a field holds."""
@@ -55,6 +58,17 @@ class Tree:
     """Applications that do not answer, by name."""
     cut: bool = False
     """Whether the bounds were reached."""
+
+
+def overlap(one: Box, other: Box) -> Box:
+    """Where two boxes overlap; its width or height is 0 where they do not.
+
+    >>> overlap((0, 0, 10, 10), (5, 2, 20, 4)), overlap((0, 0, 1, 1), (5, 5, 1, 1))
+    ((5, 2, 5, 4), (5, 5, 0, 0))
+    """
+    left, top = max(one[0], other[0]), max(one[1], other[1])
+    right, bottom = min(one[0] + one[2], other[0] + other[2]), min(one[1] + one[3], other[1] + other[3])
+    return left, top, max(0, right - left), max(0, bottom - top)
 
 
 def descendants(node: Node) -> list[Node]:

@@ -14,10 +14,8 @@ class Option(NamedTuple):
     """One option, and where it is chosen."""
 
     name: str
-    holder: Ref
-    """Has AT-SPI's Selection."""
     place: int
-    """Among the children of `holder`."""
+    """Among its list's options, as AT-SPI's Selection counts."""
 
 
 def options_of(bus: Bus, top: Ref, deadline: float) -> list[Option]:
@@ -27,13 +25,13 @@ def options_of(bus: Bus, top: Ref, deadline: float) -> list[Option]:
     for _ in range(_DEEPEST):
         below: list[Ref] = []
         lists = bus.ask([Call(ref, ACCESSIBLE, "GetChildren") for ref in level], deadline=deadline)
-        for holder, answer in zip(level, lists, strict=True):
+        for answer in lists:
             children = [Ref(*child) for child in (answer[0] if answer else ())][:_MOST]
             names = bus.ask([get(child, ACCESSIBLE, "Name") for child in children], deadline=deadline)
             roles = bus.ask([Call(child, ACCESSIBLE, "GetRole") for child in children], deadline=deadline)
             for place, (child, name, role) in enumerate(zip(children, names, roles, strict=True)):
                 if role and aria_role(int(role[0])) in _OPTIONS and name and name[0]:
-                    found.append(Option(str(name[0]), holder, place))
+                    found.append(Option(str(name[0]), place))
                 else:
                     below.append(child)
         if found or not below:

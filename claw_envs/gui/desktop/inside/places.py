@@ -5,11 +5,25 @@ LibreOffice forgets its menu bar where it counts, which is seen at the top of it
 """
 
 from claw_envs.gui.desktop.inside.bus import Bus
-from claw_envs.gui.desktop.inside.node import ROOT_PANE, Node, Window
-from claw_envs.gui.desktop.inside.windows import Window, Windows
+from claw_envs.gui.desktop.inside.node import (
+    FRAME,
+    MENU,
+    POPUP_MENU,
+    ROOT_PANE,
+    SCROLL_PANE,
+    VIEWPORT,
+    Box,
+    Node,
+    Window,
+    overlap,
+)
+from claw_envs.gui.desktop.inside.node import WINDOW as WINDOW_ROLE
+from claw_envs.gui.desktop.inside.windows import Windows
 
 SCREEN, WINDOW = 0, 1
 """Kinds of coordinates, as AT-SPI numbers them."""
+_WINDOWS = (FRAME, MENU, POPUP_MENU, WINDOW_ROLE)
+"""Roles of what has a window of its own, wherever in the tree it is."""
 
 
 class Places:
@@ -50,6 +64,7 @@ class Places:
 
     def place(self, node: Node, parent: Node) -> None:
         """Say where a node is on the screen, once its parent has been placed."""
+        node.view = _view(node, parent)
         if node not in self._shifts and parent in self._shifts:
             self._shifts[node] = self._shifts[parent]
         if node.told is None:
@@ -59,3 +74,19 @@ class Places:
         known = self.coordinates(node.toolkit) == SCREEN and node.native
         x, y = (0, 0) if known else self._shifts.get(node, (0, 0))
         node.box = (node.told[0] + x, node.told[1] + y, node.told[2], node.told[3])
+
+
+def seen(node: Node) -> Box | None:
+    """The part of a node that is seen through what scrolls around it, in the coordinates of its application."""
+    if node.told is None or node.box is None or node.view is None:
+        return node.told
+    x, y, width, height = overlap(node.box, node.view)
+    return x - node.box[0] + node.told[0], y - node.box[1] + node.told[1], width, height
+
+
+def _view(node: Node, parent: Node) -> Box | None:
+    if node.role in _WINDOWS or parent.box is None:
+        return None
+    if parent.role not in (SCROLL_PANE, VIEWPORT):
+        return parent.view
+    return parent.box if parent.view is None else overlap(parent.view, parent.box)

@@ -1,12 +1,13 @@
 """Start what a desktop is made of: X server, session bus, accessibility bus, window manager; and watch over it.
 
-Each is ready when it says so itself: nothing is polled or slept for. The window manager is started again where it ends;
-the desktop ends with its X server or one of its buses.
+Each is ready when it says so itself: nothing is polled or slept for. The window manager is started again where it
+ends; the desktop ends with its X server or one of its buses, and they with this program, however that ends.
 """
 
 import os
 import shutil
 import subprocess
+import tempfile
 import threading
 from collections.abc import Callable
 from pathlib import Path
@@ -14,10 +15,10 @@ from pathlib import Path
 HOME_FILES = Path(__file__).parent / "home"
 """Settings that a user of the desktop finds in the home directory; there their names begin with a dot."""
 FRAMEBUFFER = "Xvfb_screen0"
-RUNTIME = Path("/tmp/.desktop")
-"""What belongs to this desktop alone."""
 _READY_TIMEOUT = 30.0
 _MOST_RESTARTS = 20
+_ENDS_WITH_US = ("setpriv", "--pdeathsig", "KILL", "--")
+"""Before a command: it is killed when the thread that started it ends, which none of ours does before the program."""
 _FOLDERS = ("Desktop", "Documents", "Downloads", "Pictures")
 
 
@@ -58,22 +59,20 @@ class Session:
     def __init__(self, size: tuple[int, int], *, on_end: Callable[[str], None]) -> None:
         self.size = size
         self._on_end = on_end
-        self._restarts = 0
         self.home = Path(os.environ.setdefault("HOME", str(Path.home())))
-        self.runtime = runtime = RUNTIME
-        self.framebuffer = runtime / "screen" / FRAMEBUFFER
-        shutil.rmtree(runtime, ignore_errors=True)
-        self.framebuffer.parent.mkdir(mode=0o700, parents=True)
-        runtime.chmod(0o700)
+        self.runtime = Path(tempfile.mkdtemp(prefix="desktop-"))
+        """What belongs to this desktop alone."""
+        self.framebuffer = self.runtime / "screen" / FRAMEBUFFER
+        self.framebuffer.parent.mkdir(mode=0o700)
         self._settle_home()
         display = self._serve(
             "Xvfb", "-screen", "0", f"{size[0]}x{size[1]}x24", "-fbdir", str(self.framebuffer.parent), "-nolisten",
             "tcp", "-noreset", "-displayfd", "{}",
         )  # fmt: skip
         bus = self._serve("dbus-daemon", "--session", "--nofork", "--nopidfile", "--print-address={}")
-        self.env = environment(f":{display}", bus, str(runtime))
+        self.env = environment(f":{display}", bus, str(self.runtime))
         os.environ.update(self.env)
-        self.start_manager()
+        threading.Thread(target=self._keep_manager, daemon=True).start()
 
     def _settle_home(self) -> None:
         for folder in _FOLDERS:
@@ -90,7 +89,9 @@ class Session:
         ours, theirs = os.pipe()
         with os.fdopen(ours) as answer:
             line = [word.format(theirs) for word in argv]
-            process = subprocess.Popen(line, pass_fds=[theirs], stdin=subprocess.DEVNULL, start_new_session=True)
+            process = subprocess.Popen(
+                [*_ENDS_WITH_US, *line], pass_fds=[theirs], stdin=subprocess.DEVNULL, start_new_session=True
+            )
             os.close(theirs)
             said = answer.readline().strip()
         if not said:
@@ -102,22 +103,20 @@ class Session:
         code = process.wait()
         self._on_end(f"{name} has ended: exit code {code}")
 
-    def start_manager(self) -> None:
+    def _keep_manager(self) -> None:
         """Start the window manager, again too."""
         config = self.home / ".config/openbox/rc.xml"
-        process = subprocess.Popen(
-            ["openbox", "--sm-disable", "--config-file", str(config)],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-        threading.Thread(target=self._watch_manager, args=(process,), daemon=True).start()
+        for _ in range(_MOST_RESTARTS):
+            subprocess.run(
+                [*_ENDS_WITH_US, "openbox", "--sm-disable", "--config-file", str(config)],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+                check=False,
+            )
+        self._on_end("the window manager does not stay")
 
-    def _watch_manager(self, process: "subprocess.Popen[bytes]") -> None:
-        process.wait()
-        self._restarts += 1
-        if self._restarts > _MOST_RESTARTS:
-            self._on_end("the window manager does not stay")
-        else:
-            self.start_manager()
+    def close(self) -> None:
+        """Remove what belongs to this desktop alone; its programs end with this one."""
+        shutil.rmtree(self.runtime, ignore_errors=True)

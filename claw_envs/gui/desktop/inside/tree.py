@@ -9,21 +9,19 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from claw_envs.gui.desktop.inside.bus import Bus
+from claw_envs.gui.desktop.inside.bus import PATIENCE, Bus
 from claw_envs.gui.desktop.inside.calls import ACCESSIBLE, COMPONENT, PROPERTIES, REGISTRY, ROOT, Call, Ref, get
 from claw_envs.gui.desktop.inside.cells import visible_cells
 from claw_envs.gui.desktop.inside.contents import fill_in
 from claw_envs.gui.desktop.inside.node import APPLICATION, MENU_BAR, Node, Tree, descendants
-from claw_envs.gui.desktop.inside.places import Places
+from claw_envs.gui.desktop.inside.places import Places, seen
 from claw_envs.gui.desktop.inside.roles import state_names
 
 _APPLICATION = "org.a11y.atspi.Application"
 _OFFICE = "soffice"
 _MOST_CHILDREN = 400
 """Of one node; a list that is longer is asked for what it shows."""
-_ANSWER_TIMEOUT = 0.5
-"""Seconds that an application gets for one answer."""
-MOST_NODES, WALK_TIMEOUT = 3000, 3.0
+MOST_NODES, WALK_TIMEOUT = 3000, 8.0
 _OFF = 1 << 20
 """Coordinates beyond are those of what is not laid out."""
 
@@ -78,7 +76,7 @@ class _Walk:
         """Walk."""
         (answer,) = self._ask([Call(Ref(REGISTRY, ROOT), ACCESSIBLE, "GetChildren")])
         refs = [Ref(*child) for child in answer[0]] if answer else []
-        known = self._walker.meet(refs, deadline=self._soon())
+        known = self._walker.meet(refs, deadline=self._deadline)
         self._dead = {ref.bus for ref in refs if ref not in known}
         applications = [Node(ref, role=APPLICATION, name=self._walker.name(ref)) for ref in known]
         self._places.renew()
@@ -95,16 +93,13 @@ class _Walk:
         self._cut = self._cut or over
         return over
 
-    def _soon(self) -> float:
-        return min(self._deadline, time.monotonic() + _ANSWER_TIMEOUT)
-
     def _ask(self, calls: Sequence[Call]) -> list[Any]:
         """Ask those that are not known to hang; who answers nothing of all that it was asked, in time, hangs."""
         asked = [call for call in calls if call.to.bus not in self._dead]
         begun = time.monotonic()
-        found = iter(self._bus.ask(asked, deadline=self._soon()))
+        found = iter(self._bus.ask(asked, deadline=self._deadline))
         answers = [next(found) if call.to.bus not in self._dead else None for call in calls]
-        if time.monotonic() - begun >= _ANSWER_TIMEOUT * 0.9:
+        if time.monotonic() - begun >= PATIENCE:
             silent = {call.to.bus for call in asked}
             silent -= {call.to.bus for call, answer in zip(calls, answers, strict=True) if answer is not None}
             self._dead |= silent
@@ -119,8 +114,8 @@ class _Walk:
         for parent, answer in zip(plain, lists, strict=True):
             found += [(parent, Node(Ref(*child))) for child in (answer[0] if answer else ())]
         for parent in parents:
-            if parent not in plain and parent.told is not None:
-                cells = visible_cells(self._ask, parent.ref, parent.told, self._places.coordinates(parent.toolkit))
+            if parent not in plain and (part := seen(parent)) is not None:
+                cells = visible_cells(self._ask, parent.ref, part, self._places.coordinates(parent.toolkit))
                 found += [(parent, Node(cell.ref, key=cell.key)) for cell in cells]
         found = found[: max(0, self._most - self._count)]
         self._count += len(found)
@@ -128,7 +123,7 @@ class _Walk:
         for parent, node in found:
             if parent.role == APPLICATION:
                 node.toolkit = self._walker.toolkit(node.ref)
-                self._places.place_window(node, self._bus, deadline=self._soon())
+                self._places.place_window(node, self._bus, deadline=self._deadline)
             else:
                 node.toolkit = parent.toolkit
             self._places.place(node, parent)
@@ -166,8 +161,11 @@ class _Walk:
 
 
 def _shows(node: Node) -> bool:
-    """GTK 4 knows only whether an object would be seen in a window that is; a menu bar without a place is for show."""
-    if node.role == MENU_BAR and node.told is None:
+    """Whether a node can be seen.
+
+    GTK 4 knows only whether it would be, in a window that is. A menu bar or a cell without a place cannot.
+    """
+    if node.told is None and (node.role == MENU_BAR or node.key is not None):
         return False
     return "showing" in node.states or (node.toolkit.startswith("GTK 4") and "visible" in node.states)
 

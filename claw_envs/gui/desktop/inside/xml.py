@@ -37,6 +37,8 @@ def _element(node: Node) -> ET.Element:
         made.set(f"{{{NAMESPACES['cp']}}}size", f"({width}, {height})")
     if node.number is not None:
         made.set(f"{{{NAMESPACES['val']}}}value", f"{node.number:g}")
+    if node.description:
+        made.set(f"{{{NAMESPACES['attr']}}}description", _plain(node.description))
     if node.toolkit:
         made.set(f"{{{NAMESPACES['attr']}}}toolkit", node.toolkit.strip())
     if node.value:

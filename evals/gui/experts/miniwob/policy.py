@@ -12,7 +12,10 @@ __all__ = ["EXPERTS", "MiniwobExpert"]
 
 
 class MiniwobExpert(PlainPolicy):
-    """Plays one episode of one page."""
+    """Plays one episode of one page.
+
+    The environment's `coordinates` have to be `pixels`: on the grid, lengths along both axes cannot be compared.
+    """
 
     def __init__(self, page: str) -> None:
         """

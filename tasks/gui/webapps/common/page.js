@@ -23,9 +23,11 @@ export function link(...parts) {
  */
 export async function run({ name, pages, frame, derive }) {
   const store = await Store.open(derive);
+  const root = document.body.appendChild(h("div"));
   const pointer = { pressed: false, waiting: false };
   let notice = "";
   let carried = false;
+  let written = false;
 
   const context = () => {
     const [path, query = ""] = location.hash.replace(/^#\/?/, "").split("?");
@@ -65,7 +67,8 @@ export async function run({ name, pages, frame, derive }) {
     const kept = focus ?? document.activeElement?.id;
     document.title = `${title} – ${name}`;
     const status = h("div.notice", { role: "status" }, notice);
-    document.body.replaceChildren(...[frame(here, [status, ...[body].flat()])].flat());
+    root.replaceChildren(...[frame(here, [status, ...[body].flat()])].flat());
+    written = false;
     if (kept) document.getElementById(kept)?.focus({ preventScroll: true });
   }
 
@@ -77,14 +80,18 @@ export async function run({ name, pages, frame, derive }) {
   }
 
   addEventListener("pointerdown", () => void (pointer.pressed = true), true);
-  for (const type of ["pointerup", "pointercancel", "change", "keydown"]) addEventListener(type, () => setTimeout(release), true);
+  for (const type of ["pointerup", "pointercancel", "keydown"]) addEventListener(type, () => setTimeout(release), true);
+  addEventListener("change", ({ target }) => target.localName === "select" && setTimeout(release), true); // swallows the release
   addEventListener("hashchange", () => {
     if (!carried) notice = "";
     carried = false;
     draw();
     scrollTo(0, 0);
   });
-  store.watch(draw);
+  addEventListener("input", () => void (written = true));
+  store.watch((elsewhere) => {
+    if (!(elsewhere && written)) draw(); // what is being written here is not thrown away
+  });
   draw();
 }
 

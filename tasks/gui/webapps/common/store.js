@@ -9,6 +9,21 @@ const token = document.querySelector('meta[name="store-token"]').content;
 const headers = { "content-type": "application/json", "x-store-token": token };
 const tabs = new BroadcastChannel("store");
 
+async function read() {
+  const reply = await fetch("/state", { headers });
+  return reply.json();
+}
+
+function applied(edit, state) {
+  try {
+    edit(state);
+    return true;
+  } catch (error) {
+    if (error instanceof TypeError) return false; // what it changed is gone
+    throw error;
+  }
+}
+
 export class Store {
   state = {};
   #version = 0;
@@ -22,13 +37,15 @@ export class Store {
   static async open(derive = () => {}) {
     const store = new Store();
     store.#derive = derive;
-    await store.#read();
-    tabs.onmessage = () => store.#refresh();
+    store.#adopt(await read());
+    tabs.onmessage = () => {
+      store.#saving = store.#saving.then(async () => store.#replay(await read()));
+    };
     globalThis.store = store;
     return store;
   }
 
-  /** Call `show` after every change, here or in another tab. */
+  /** Call `show(elsewhere)` after every change; `elsewhere` is whether it was made in another tab. */
   watch(show) {
     this.#shown = show;
   }
@@ -39,7 +56,7 @@ export class Store {
     this.#derive(this.state);
     this.#edits.push(edit);
     this.#saving = this.#saving.then(() => this.#save());
-    this.#shown();
+    this.#shown(false);
     return result;
   }
 
@@ -48,21 +65,10 @@ export class Store {
     return this.#saving;
   }
 
-  async #read() {
-    const reply = await fetch("/state", { headers });
-    this.#adopt(await reply.json());
-  }
-
   #adopt({ version, state }) {
     this.#version = version;
     this.state = state;
     this.#saved = Object.fromEntries(Object.entries(state).map(([part, value]) => [part, JSON.stringify(value)]));
-  }
-
-  async #refresh() {
-    await this.#saving;
-    await this.#read();
-    this.#shown();
   }
 
   async #save() {
@@ -91,11 +97,12 @@ export class Store {
     );
   }
 
+  /** Take over a newer document, with the changes that were not saved yet made on it once more. */
   #replay(document) {
     this.#adopt(document);
-    for (const edit of this.#edits) edit(this.state);
+    this.#edits = this.#edits.filter((edit) => applied(edit, this.state));
     this.#derive(this.state);
-    this.#shown();
+    this.#shown(true);
   }
 }
 

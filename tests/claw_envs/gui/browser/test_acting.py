@@ -23,6 +23,7 @@ from claw_envs.gui.acts import (
     Type,
     Wait,
 )
+from claw_envs.gui.browser import Request, Response
 from tests.claw_envs.gui.browser.conftest import Page
 
 PAD = """<body style='margin:0'><div id=pad style='width:400px;height:300px;background:#ccc'></div><script>
@@ -328,6 +329,73 @@ def test_an_element_in_a_frame_is_clicked(page: Page) -> None:
         return error, [element.name for element in await page.elements() if element.role == "button"]
 
     assert asyncio.run(body()) == (None, ["done"])
+
+
+async def framed(page: Page, inner: str) -> None:
+    """A page whose frame is of another origin, with a third one's within."""
+
+    async def other(request: Request) -> Response:
+        return Response(200, {"content-type": "text/html"}, inner.encode())
+
+    async def third(request: Request) -> Response:
+        return Response(200, {"content-type": "text/html"}, FRAME.format("http://other.test/").encode())
+
+    await page.open("")
+    page.pages = {"/": f"<input aria-label=outside>{FRAME.format('http://third.test/')}<p>below"}
+    await page.screen.serve("third.test", third)
+    await page.screen.serve("other.test", other)
+    await page.screen.visit("http://page.test/")
+
+
+def test_an_element_in_frames_of_other_origins_is_listed_in_its_place_and_clicked(page: Page) -> None:
+    async def body() -> Any:
+        await framed(page, FRAMED)
+        before = await page.elements()
+        error = await page.do(ClickElement(await page.id("inside")))
+        return before, error, [one.name for one in await page.elements() if one.role == "button"]
+
+    before, error, after = asyncio.run(body())
+    assert [f"{one.depth} {one.role} {one.name}".strip() for one in before] == [
+        "0 textbox outside",
+        "0 text x",
+        "0 iframe",
+        "1 text x",
+        "1 iframe",
+        "2 button inside",
+        "0 text below",
+    ]
+    frames = [one.box for one in before if one.role == "iframe"]
+    assert None not in frames
+    assert frames[1][1] - frames[0][1] > 30
+    assert "offscreen" in next(one.states for one in before if one.name == "inside")
+    assert (error, after) == (None, ["done"])
+
+
+def test_fields_in_frames_of_other_origins(page: Page) -> None:
+    async def body() -> Any:
+        await framed(page, "<input aria-label=f value=old>")
+        await page.do(Fill(await page.id("outside"), "text"))
+        await page.do(Hotkey(("ctrl", "a")))
+        await page.do(Hotkey(("ctrl", "c")))
+        await page.do(Fill(await page.id("f"), "new "))
+        await page.do(Hotkey(("ctrl", "v")))
+        return (await page.element("f")).value, (await page.look()).focused, await page.id("f")
+
+    value, focused, field = asyncio.run(body())
+    assert value == "new text"
+    assert focused == f'[{field}] textbox "f"'
+
+
+def test_an_element_of_a_frame_that_is_gone(page: Page) -> None:
+    async def body() -> Any:
+        await framed(page, FRAMED)
+        inside = await page.id("inside")
+        await page.script("document.querySelector('iframe').remove()")
+        return await page.do(ClickElement(inside)), [one.name for one in await page.elements()]
+
+    error, names = asyncio.run(body())
+    assert error.startswith("there is no element")
+    assert names == ["outside", "x", "below"]
 
 
 def test_a_covered_element_is_not_clicked_and_what_covers_it_is_named(page: Page) -> None:

@@ -39,8 +39,8 @@ def test_commands_run_to_their_ends(on_desktop: OnDesktop) -> None:
 
 def test_programs_that_are_launched_stay(on_desktop: OnDesktop) -> None:
     async def body(screen: DesktopScreen) -> None:
-        await screen.launch(["xterm", "-title", "first one"])
-        await screen.launch("exec xterm -title second", shell=True)
+        await screen.launch(["xterm", "-title", "first one", "-e", "cat"])
+        await screen.launch("exec xterm -title second -e cat", shell=True)
         view = await until(screen, lambda view: len(view.panes) == 2, axtree=False)
         assert {pane.title for pane in view.panes} == {"first one", "second"}
         with pytest.raises(OSError, match="no-such-program"):
@@ -79,7 +79,7 @@ def test_files_come_back_as_they_were_written(on_desktop: OnDesktop) -> None:
 def test_windows_are_found_brought_forward_and_closed(on_desktop: OnDesktop) -> None:
     async def body(screen: DesktopScreen) -> None:
         for name in ("alpha", "beta"):
-            await screen.launch(["xterm", "-T", name, "-geometry", "40x10", "-class", f"Of{name}"])
+            await screen.launch(["xterm", "-T", name, "-geometry", "40x10", "-class", f"Of{name}", "-e", "cat"])
             await until(screen, lambda view, name=name: any(p.title == name and p.active for p in view.panes))
         await screen.activate_window("ALPH")
         await until(screen, lambda view: [pane.active for pane in view.panes] == [True, False], axtree=False)

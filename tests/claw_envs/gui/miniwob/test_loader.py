@@ -21,7 +21,7 @@ def test_every_page_is_a_task() -> None:
     assert len(tasks) == 130
     assert [task.id for task in tasks] == sorted(task.id for task in tasks)
     assert {"miniwob/click-test", "miniwob/book-flight", "miniwob/email-inbox-nl-turk"} <= {task.id for task in tasks}
-    assert all(task.verifier.kind == "miniwob" and task.metadata["domain"] == "miniwob" for task in tasks)
+    assert {task.verifier.kind for task in tasks} == {task.metadata["domain"] for task in tasks} == {"miniwob"}
 
 
 def test_pages_are_chosen_by_name_in_the_order_given() -> None:
@@ -35,7 +35,8 @@ def test_a_page_that_is_not_there_is_the_users_mistake(source: str) -> None:
 
 
 def test_only_its_own_sources_are_recognised() -> None:
-    assert recognises("miniwob") and recognises("miniwob/click-test")
+    assert recognises("miniwob")
+    assert recognises("miniwob/click-test")
     assert not any(map(recognises, ["webapps", "miniwobs", "./miniwob.json", "tasks/miniwob"]))
 
 
@@ -51,12 +52,14 @@ def test_without_the_package_the_user_is_told_how_to_get_it(monkeypatch: pytest.
 
 def test_the_package_is_never_imported() -> None:
     load("miniwob")
-    assert "miniwob" not in sys.modules and "selenium" not in sys.modules
+    assert "miniwob" not in sys.modules
+    assert "selenium" not in sys.modules
 
 
 def test_pages_are_served_with_all_that_they_are_made_of() -> None:
     page = get("/miniwob/click-dialog.html")
-    assert page.status == 200 and page.headers["content-type"] == "text/html; charset=utf-8"
+    assert page.status == 200
+    assert page.headers["content-type"] == "text/html; charset=utf-8"
     assert b"genProblem" in page.body
     assert get("/core/core.js").headers["content-type"].startswith("text/javascript")
     assert get("/core/jquery-ui/images/ui-icons_444444_256x240.png").headers["content-type"] == "image/png"

@@ -12,6 +12,8 @@ from claw_envs.gui.osworld.screen import OsworldScreen
 from claw_envs.gui.screen import Element, Parts
 from tests.claw_envs.gui.osworld.serving import SIZE, Served
 
+FRESH = "pkill mousepad; while pgrep mousepad; do sleep 0.02; done; rm -f ~/note.txt; touch ~/note.txt"
+"""Editors that still run would open the note themselves."""
 Body = Callable[[OsworldScreen], Awaitable[None]]
 
 
@@ -24,7 +26,7 @@ def on_screen(served: Served, make_task: Callable[..., Task]) -> Callable[[Body]
             screen = OsworldScreen([served.url])
             await screen.open(make_task())
             try:
-                await screen.execute("pkill mousepad; rm -f ~/note.txt; touch ~/note.txt", shell=True)
+                await screen.execute(FRESH, shell=True)
                 await screen.open_path("~/note.txt")
                 await body(screen)
             finally:
@@ -42,9 +44,14 @@ async def note(screen: OsworldScreen) -> str:
 
 
 async def find(screen: OsworldScreen, role: str, name: str = "") -> Element:
-    view = await screen.look(Parts(screenshot=False))
-    assert view.elements is not None
-    return next(each for each in view.elements if each.role == role and name in each.name)
+    """The element, once the application shows it."""
+    async with asyncio.timeout(30):
+        while True:
+            view = await screen.look(Parts(screenshot=False))
+            assert view.elements is not None
+            for each in view.elements:
+                if each.role == role and name in each.name:
+                    return each
 
 
 def test_a_look(on_screen: Callable[[Body], None]) -> None:

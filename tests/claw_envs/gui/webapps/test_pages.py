@@ -1,7 +1,7 @@
 """The applications in a real browser: what is saved, what two tabs do to each other, what an agent cannot reach."""
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import pytest
@@ -10,7 +10,7 @@ from claw_envs.core.task import Task, VerifierSpec
 from claw_envs.gui import acts
 from claw_envs.gui.browser.screen import BrowserScreen
 from claw_envs.gui.scenario import Said
-from claw_envs.gui.screen import Parts
+from claw_envs.gui.screen import Element, Parts
 from claw_envs.gui.webapps.app import builtin_apps
 
 WebappScenario = pytest.importorskip(
@@ -65,9 +65,16 @@ def run(screen: BrowserScreen, script: str, argument: Any = None) -> Any:
     return asyncio.run(screen.evaluate(script, argument))
 
 
+def elements(screen: BrowserScreen) -> Sequence[Element]:
+    return asyncio.run(screen.look(Parts(screenshot=False))).elements or ()
+
+
 def names(screen: BrowserScreen) -> list[str]:
-    view = asyncio.run(screen.look(Parts(screenshot=False)))
-    return [element.name for element in view.elements or ()]
+    return [element.name for element in elements(screen)]
+
+
+def named(screen: BrowserScreen, name: str) -> str:
+    return next(element.id for element in elements(screen) if element.name == name)
 
 
 def state(scenario: Any) -> Any:
@@ -101,6 +108,39 @@ def test_of_two_writers_neither_undoes_the_other(screen: BrowserScreen, shop: An
     assert "p20" not in state(shop)["wishlist"]
 
 
+def test_a_change_of_what_is_gone_is_dropped(screen: BrowserScreen, shop: Any) -> None:
+    run(
+        screen,
+        """async () => {
+          const {Store} = await import('/common/store.js');
+          const [one, other] = [await Store.open(), await Store.open()];
+          one.change(draft => { delete draft.addresses.a3; });
+          other.change(draft => { draft.addresses.a3.city = 'Kiel'; });
+          other.change(draft => { draft.profile.name = 'Ada'; });
+          await Promise.all([one.settled(), other.settled()]);
+        }""",
+    )
+    assert set(state(shop)["addresses"]) == {"a1", "a2"}
+    assert state(shop)["profile"]["name"] == "Ada"
+
+
+def test_a_change_while_another_tabs_is_read_is_kept(screen: BrowserScreen, shop: Any) -> None:
+    run(
+        screen,
+        """async () => {
+          new BroadcastChannel('store').postMessage(0);
+          const asked = new Promise(resolve => {
+            const ask = globalThis.fetch;
+            globalThis.fetch = (...given) => { resolve(); globalThis.fetch = ask; return ask(...given); };
+          });
+          await asked;
+          store.change(draft => { draft.profile.name = 'Ada'; });
+          await store.settled();
+        }""",
+    )
+    assert state(shop)["profile"]["name"] == "Ada"
+
+
 def test_another_tab_shows_what_was_changed(screen: BrowserScreen, shop: Any) -> None:
     assert do(screen, acts.NewTab("http://shop.test/#/wishlist")) is None
     assert "Soy Candle" in names(screen)
@@ -113,6 +153,29 @@ def test_another_tab_shows_what_was_changed(screen: BrowserScreen, shop: Any) ->
     run(screen, "() => { store.change(draft => { draft.profile.name = 'Ada'; }); return store.settled(); }")
     assert state(shop)["wishlist"] == {"p15": "2026-03-12"}
     assert state(shop)["profile"]["name"] == "Ada"
+
+
+def test_another_tab_throws_nothing_away_that_is_being_written(screen: BrowserScreen, shop: Any) -> None:
+    do(screen, acts.Goto("http://shop.test/#/account"))
+    do(screen, acts.Fill(named(screen, "Phone"), "0123"))
+    do(screen, acts.NewTab("http://shop.test/#/wishlist"))
+    run(screen, "() => { store.change(draft => { draft.profile.name = 'Ada'; }); return store.settled(); }")
+    do(screen, acts.SwitchTab(0))
+    assert run(screen, "() => store.settled().then(() => document.querySelector('[name=phone]').value)") == "0123"
+    do(screen, acts.ClickElement(named(screen, "Save profile")))
+    assert state(shop)["profile"]["phone"] == "0123"
+
+
+def test_a_field_and_the_button_after_it_both_count(screen: BrowserScreen, shop: Any) -> None:
+    lines = {at: {"product": at, "options": {}, "quantity": 1} for at in ("p12", "p18")}
+    asyncio.run(shop.prepare(task("shop", start="/#/basket", state={"basket": {"lines": lines}}), seed=0))
+    do(screen, acts.Fill(named(screen, "Quantity of Storage Jars"), "3"))
+    box = next(element.box for element in elements(screen) if element.name == "Remove Striped Tea Towels")
+    assert box is not None
+    do(screen, acts.Move(box[0] + 5, box[1] + 5))
+    do(screen, acts.ButtonDown())
+    do(screen, acts.ButtonUp())
+    assert state(shop)["basket"]["lines"] == {"p18": {"product": "p18", "options": {}, "quantity": 3}}
 
 
 def test_a_reload_shows_what_was_saved(screen: BrowserScreen, shop: Any) -> None:

@@ -1,0 +1,92 @@
+"""`claw eval webapps|miniwob|osworld` over a real endpoint, on real screens."""
+
+import asyncio
+from pathlib import Path
+
+import msgspec
+import pytest
+
+from claw_envs.core.errors import UserError
+from claw_envs.core.tasksets import load_tasks
+from evals.cli import main_eval
+from evals.gui.evaluate import evaluate
+from evals.results import ResultFile
+from evals.summary import Summary
+from evals.view import write_page
+from trainers.policies.base import Completion
+
+from ..endpoint import serving
+from .pilot import Pilot
+
+TASKS = load_tasks("gui", "webapps")
+
+
+def test_episodes_figures_recordings_and_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    solved, lost = TASKS[:2]
+    pilot = Pilot(solved)
+    settings = {"limit": 2, "samples": 2, "max_steps": 15}
+    with serving(pilot) as url:
+        summary = main_eval("webapps", model=f"{url}#code", out=tmp_path, parallel=2, settings=settings)
+        asked = pilot.asked
+        again = main_eval("webapps", model=f"{url}#code", out=tmp_path, parallel=2, settings=settings)
+    assert (again.resumed, pilot.asked) == (4, asked)
+    assert (summary.n, summary.score, summary.interval) == (4, 0.5, "wilson")
+    assert summary.endings == {"solved": 2, "malformed only": 2}
+    results = ResultFile(tmp_path / "episodes.jsonl").results
+    assert (results[solved.id, 0].score, results[lost.id, 1].score) == (1.0, 0.0)
+    assert results[lost.id, 0].metrics["malformed"] == results[lost.id, 0].metrics["steps"] == 15
+    assert results[solved.id, 1].metrics["errors"] == 0
+    assert summary.groups["domain"][solved.metadata["domain"]].n == 4
+    assert "domain" in capsys.readouterr().out
+    first = {task.id: Path(results[task.id, 0].report["recording"]) for task in (solved, lost)}
+    assert all(path.parent == tmp_path / "recordings" and path.read_bytes()[:4] == b"GIF8" for path in first.values())
+    assert len(list((tmp_path / "recordings").iterdir())) == 2  # of the first sample of each task
+    assert solved.id in write_page(tmp_path).read_text()
+
+
+def test_all_samples_or_none_are_recorded(tmp_path: Path) -> None:
+    for record, count in (("all", 2), ("none", 0)):
+        out = tmp_path / record
+        with serving(Pilot()) as url:
+            settings = {"limit": 1, "samples": 2, "max_steps": 1, "record": record}
+            main_eval("webapps", model=f"{url}#code", out=out, settings=settings)
+        assert len(list((out / "recordings").glob("*.gif"))) == count
+
+
+def test_pages_of_miniwob_are_run_with_other_seeds(tmp_path: Path) -> None:
+    with serving(Pilot()) as url:
+        settings = {"samples": 3, "max_steps": 1, "record": "none"}
+        summary = main_eval("miniwob", model=f"{url}#m", out=tmp_path, tasks="miniwob/click-button", settings=settings)
+    results = [*ResultFile(tmp_path / "episodes.jsonl").results.values()]
+    assert len({result.transcript[1]["content"] for result in results}) == 3
+    assert {result.metrics["reward"] for result in results} == {-1.0}
+    assert (summary.score, summary.endings) == (0.0, {"malformed only": 3})
+    assert summary.groups["domain"]["click"].n == 3
+
+
+def test_desktop_tasks_leave_osworld_s_files(tmp_path: Path) -> None:
+    task = next(task for task in load_tasks("gui", "desktop") if task.id == "desktop-files-send-by-bluetooth")
+    path = str(next(Path(task.folder()).glob(f"{task.id}.json")))
+    with serving(Pilot(task)) as url:
+        summary = main_eval("osworld", model=f"{url}#m", out=tmp_path, tasks=path, settings={"record": "none"})
+    assert (summary.score, summary.endings) == (1.0, {"solved": 1})
+    assert summary.groups["kind"]["infeasible"].score == 1.0
+    (file,) = (tmp_path / "osworld").rglob("result.txt")
+    assert file.read_text() == "1.0\n"
+    assert msgspec.json.decode((tmp_path / "summary.json").read_bytes(), type=Summary).score == 1.0
+
+
+def test_in_memory_for_a_trainer() -> None:
+    pilot = Pilot(TASKS[0])
+
+    class Policy:
+        version = 0
+
+        async def generate(self, prompt: list[dict[str, str]], *_: object, **__: object) -> Completion:
+            return Completion([], [], [], [], "stop", pilot(prompt))
+
+    figures = asyncio.run(evaluate(Policy(), limit=1, samples=2, parallel=2))  # type: ignore[arg-type]  # only asked
+    assert (figures["score"], figures["success"], figures["malformed"]) == (1.0, 1.0, 0.0)
+    assert figures["score_low"] < 1.0 == figures["score_high"]
+    with pytest.raises(UserError, match=r"\[eval.options\]: Object contains unknown field `smaples`"):
+        asyncio.run(evaluate(Policy(), smaples=2))  # type: ignore[arg-type]  # only asked
