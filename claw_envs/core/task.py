@@ -61,8 +61,9 @@ class VerifierSpec(msgspec.Struct, frozen=True, kw_only=True):
 
     kind: str
     """`harbor` (a test script that writes a reward file), `terminal-bench` (a test script whose log is read), `answer`
-    (a final answer is compared), `bfcl` (calls are compared), `swebench` (a
-    repository's hidden tests) or `simulator` (the simulated user decides)."""
+    (a final answer is compared), `bfcl` (calls are compared), `swebench` (a repository's hidden tests), `webapp` (an
+    application's state is read), `miniwob` (the page gives its reward), `osworld` (an evaluator looks at the machine)
+    or `simulator` (the simulated user decides)."""
     timeout: float = 60.0
     """Seconds; a verifier that runs over is an infrastructure failure, never the agent's."""
     options: dict[str, Any] = {}

@@ -1,8 +1,10 @@
 """Which screen and which scenario a task has. Their code is named here, and imported where a task first needs it."""
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from claw_envs.core.errors import UserError
+from claw_envs.core.survey import good_tasks
 from claw_envs.core.task import Task
 from claw_envs.gui.options import Backend, Options
 from claw_envs.gui.scenario import Scenario
@@ -53,6 +55,23 @@ def place_of(task: Task, options: Options) -> Place:
     if backend == "osworld" and not options.machines:
         raise UserError('the backend osworld needs machines=["http://…:5000"], or machines="docker"')
     return Place(kind, backend)
+
+
+def playable(tasks: Sequence[Task], options: Options) -> list[Task]:
+    """The tasks that have all that they need, with a warning that names the others.
+
+    Raises:
+        UserError: if none has, or a folder is named that does not exist.
+    """
+    if all(task.verifier.kind != "osworld" for task in tasks):
+        return list(tasks)
+    from claw_envs.gui.osworld.cache import open_cache
+    from claw_envs.gui.osworld.loader import runnable
+    from claw_envs.gui.osworld.needs import Given
+
+    web = options.machines not in (None, "docker")
+    given = Given(cache=open_cache(options.cache), desktop_env=options.desktop_env, web=web)
+    return good_tasks(runnable(tasks, given), "OSWorld's tasks", stacklevel=4)
 
 
 class Stage(NamedTuple):

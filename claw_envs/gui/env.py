@@ -38,7 +38,7 @@ from claw_envs.core.vector import ClawVectorEnv
 from claw_envs.gui.acting import Carried, carry_out
 from claw_envs.gui.actions import Coordinates, Frame, Parsed, Space, parse, prompt
 from claw_envs.gui.acts import Ending, ScreenAct
-from claw_envs.gui.backends import Stage, open_stage, place_of
+from claw_envs.gui.backends import Stage, open_stage, place_of, playable
 from claw_envs.gui.options import Backend, Options, check_observed, check_words, size_of
 from claw_envs.gui.recording import Recorder
 from claw_envs.gui.scenario import Said
@@ -124,6 +124,7 @@ class GuiEnv(ClawEnv):
             size=self._frame.size, backend=backend, executable=executable, sandbox=sandbox, pool=pool,
             machines=machines, desktop_env=desktop_env, cache=cache, password=password,
         )  # fmt: skip
+        self.tasks = playable(self.tasks, self._options)
         self._space: Space = actions
         self._recorder = None if record is None else Recorder(Path(record))
         self._open: Stage | None = None

@@ -12,7 +12,7 @@ import numpy as np
 
 from claw_envs.core.episode import Observation
 
-POINTS = 0.0005
+POINTS = 0.0001
 """Share of a picture's points that may differ."""
 
 
@@ -48,8 +48,9 @@ def _of_arrays(one: np.ndarray, other: np.ndarray, path: str) -> Iterator[str]:
     elif one.dtype == object:
         yield from _differences(one.tolist(), other.tolist(), path)
     elif one.ndim >= 3 and one.dtype == np.uint8:
-        share = (one != other).any(axis=-1).mean()
-        if share > POINTS:
-            yield f"{path}: {share:.4%} of the points"
+        differ = (one != other).any(axis=-1)
+        if differ.mean() > POINTS:
+            places = [f"{axis.min()} to {axis.max()}" for axis in np.nonzero(differ)]
+            yield f"{path}: {differ.mean():.4%} of the points, at {', '.join(places)}"
     elif not np.array_equal(one, other):
         yield f"{path}: {one!r:.300}, {other!r:.300}"

@@ -12,7 +12,7 @@ from claw_envs.gui.browser.worlds import Inner
 from claw_envs.gui.screen import Element
 
 MOST_ELEMENTS = 3000
-MOST_MILLISECONDS = 1500
+MOST_MILLISECONDS = 3000
 
 
 class Seen(NamedTuple):

@@ -1,11 +1,12 @@
 """The wall around chromium: no network at all, and only the files that it needs.
 
 Pages get what they get from `network`; the browser itself never has to connect anywhere. Flags make chromium refuse
-every host. Where bubblewrap works it also runs in a network namespace without interfaces, sees programs and nothing
-else of the host's files, and is never root; within that, where nested user namespaces work, chromium's own sandbox holds
-the processes of pages. This costs some 20 ms a start, and nothing a call.
+every host. Where bubblewrap works, it also runs in a network namespace without interfaces, sees the programs of the
+host and none of its other files, and is never root. Within that, where nested user namespaces work, chromium's own
+sandbox holds the processes of pages. This costs some 20 ms a start, and nothing a call.
 
-Not covered: memory and processor time. Without bubblewrap, a page that takes over its process reaches what the user can.
+Not covered: memory and processor time. Without bubblewrap, a page that takes over its process reaches what its user
+can.
 """
 
 import functools

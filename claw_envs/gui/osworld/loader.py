@@ -15,7 +15,6 @@ from claw_envs.core.errors import UserError
 from claw_envs.core.survey import Fault, Reader, Survey, good_tasks, read_all
 from claw_envs.core.task import Task
 from claw_envs.core.tasksets import builtin
-from claw_envs.gui.osworld.cache import open_cache
 from claw_envs.gui.osworld.format import read
 from claw_envs.gui.osworld.needs import Given, missing
 
@@ -32,15 +31,12 @@ def recognises(source: str) -> bool:
 
 
 def load(source: str | None = None) -> list[Task]:
-    """Load tasks, with a warning that names those that cannot be read, or can run nowhere: their files are not in the
-    cache, or they need an account.
+    """Load tasks, with a warning that names those that cannot be read.
 
     Raises:
-        UserError: if there is none, or none can run.
+        UserError: if there is none, or none can be read.
     """
-    found = survey(source)
-    good = runnable(found.tasks, Given(cache=open_cache(), desktop_env="", web=True))
-    return good_tasks(Survey(good.tasks, found.faults + good.faults), source)
+    return good_tasks(survey(source), source)
 
 
 def survey(source: str | None = None) -> Survey:

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 from claw_envs.core.task import Task
 from claw_envs.gui.osworld.cache import FileCache
-from claw_envs.gui.osworld.format import ConfigStep, Plan, plan_of
+from claw_envs.gui.osworld.format import KIND, ConfigStep, Plan, plan_of
 from claw_envs.gui.osworld.getters import GETTERS
 from claw_envs.gui.osworld.metrics import METRICS
 from claw_envs.gui.osworld.setup.steps import ACCOUNT_STEPS, BROWSER_STEPS, STEPS
@@ -30,6 +30,8 @@ class Given(NamedTuple):
 
 def missing(task: Task, given: Given) -> list[str]:
     """What `task` needs and does not have, in words; empty where it can run."""
+    if task.verifier.kind != KIND:
+        return []
     plan = plan_of(task)
     return [*dict.fromkeys((*_of_steps(task, plan, given), *_of_checks(task, plan, given)))]
 

@@ -59,11 +59,11 @@ class Stream(asyncio.Protocol):
     """
 
     def __init__(
-        self, exec_id: str, mark: str, *, tty: bool, raw: bool, stdout: Sink, stderr: Sink, message: Sink
+        self, exec_id: str, mark: str, *, tty: bool, raw: bool = False, stdout: Sink, stderr: Sink, message: Sink
     ) -> None:
         loop = asyncio.get_running_loop()
         self.exec_id, self.mark = exec_id, mark
-        self._sinks = {1: stdout, 2: self._split} if raw else {1: self._split, 2: stderr}
+        self._sinks = {0: stdout, 1: stdout, 2: self._split} if raw else {0: stdout, 1: self._split, 2: stderr}
         self._unmarked = stderr if raw else stdout
         """Gets what is left of the stream that the messages are taken out of."""
         self._message = message

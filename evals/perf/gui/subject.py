@@ -1,6 +1,7 @@
 """What everybody shows and clicks: a page with 900 controls, and a button that counts in the page's title.
 
-Peers open it as a file. Ours serves it as an application of one task, from memory, as it serves all applications.
+Peers open it as a file. Ours serves it as an application of one task, from memory, as it serves all applications; its
+script and its style are files, as inline ones do not run there.
 """
 
 from pathlib import Path
@@ -18,25 +19,26 @@ _PAGE = """<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <title>{title} 0</title>
-<style>
-  body {{ font: 14px sans-serif; margin: 0; padding: 110px 20px 20px; background: linear-gradient(#fff, #dde6f0); }}
-  #count {{ position: absolute; left: 20px; top: 40px; width: 180px; height: 60px; }}
-  .row {{ display: flex; gap: 6px; margin: 4px 0; align-items: center; }}
-  .row label {{ width: 110px; }}
-</style>
+<link rel="stylesheet" href="page.css">
 <button id="count">Count</button>
 <form>
 {rows}
 </form>
-<script>
-  let clicks = 0;
-  document.getElementById("count").addEventListener("click", (event) => {{
-    clicks += 1;
-    event.target.textContent = `Count ${{clicks}}`;
-    document.title = `{title} ${{clicks}}`;
-  }});
-</script>
+<script src="page.js"></script>
 </html>
+"""
+_STYLE = """
+body { font: 14px sans-serif; margin: 0; padding: 110px 20px 20px; background: linear-gradient(#fff, #dde6f0); }
+#count { position: absolute; left: 20px; top: 40px; width: 180px; height: 60px; }
+.row { display: flex; gap: 6px; margin: 4px 0; align-items: center; }
+.row label { width: 110px; }
+"""
+_SCRIPT = f"""let clicks = 0;
+document.getElementById("count").addEventListener("click", (event) => {{
+  clicks += 1;
+  event.target.textContent = `Count ${{clicks}}`;
+  document.title = `{TITLE} ${{clicks}}`;
+}});
 """
 _ROW = """<div class="row"><label for="f{n}">Field {n}</label><input id="f{n}" value="value {n}">
 <input type="checkbox" aria-label="Use {n}"><button type="button">Save {n}</button><a href="#f{n}">Link {n}</a>
@@ -68,7 +70,8 @@ def generate(folder: Path, *, controls: int) -> Subject:
     application = folder / APP
     (application / "tasks").mkdir(parents=True)
     rows = "\n".join(_ROW.format(n=number) for number in range(1, controls // _IN_ROW + 1))
-    (application / "index.html").write_text(_PAGE.format(title=TITLE, rows=rows), encoding="utf-8")
-    (application / "seed.json").write_text("{}", encoding="utf-8")
-    (application / "tasks" / "count.toml").write_text(_TASK, encoding="utf-8")
+    page = _PAGE.format(title=TITLE, rows=rows)
+    files = {"index.html": page, "page.css": _STYLE, "page.js": _SCRIPT, "seed.json": "{}", "tasks/count.toml": _TASK}
+    for name, text in files.items():
+        (application / name).write_text(text, encoding="utf-8")
     return Subject(application)

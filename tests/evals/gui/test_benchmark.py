@@ -2,10 +2,12 @@
 
 import asyncio
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
 
+from claw_envs.core.episode import content_of
 from claw_envs.core.errors import UserError
 from claw_envs.core.tasksets import load_tasks
 from evals.cli import main_eval
@@ -48,17 +50,17 @@ def test_all_samples_or_none_are_recorded(tmp_path: Path) -> None:
     for record, count in (("all", 2), ("none", 0)):
         out = tmp_path / record
         with serving(Pilot()) as url:
-            settings = {"limit": 1, "samples": 2, "max_steps": 1, "record": record}
+            settings: dict[str, Any] = {"limit": 1, "samples": 2, "max_steps": 1, "record": record}
             main_eval("webapps", model=f"{url}#code", out=out, settings=settings)
         assert len(list((out / "recordings").glob("*.gif"))) == count
 
 
 def test_pages_of_miniwob_are_run_with_other_seeds(tmp_path: Path) -> None:
     with serving(Pilot()) as url:
-        settings = {"samples": 3, "max_steps": 1, "record": "none"}
+        settings: dict[str, Any] = {"samples": 3, "max_steps": 1, "record": "none"}
         summary = main_eval("miniwob", model=f"{url}#m", out=tmp_path, tasks="miniwob/click-button", settings=settings)
     results = [*ResultFile(tmp_path / "episodes.jsonl").results.values()]
-    assert len({result.transcript[1]["content"] for result in results}) == 3
+    assert len({content_of(result.transcript[1]) for result in results}) == 3
     assert {result.metrics["reward"] for result in results} == {-1.0}
     assert (summary.score, summary.endings) == (0.0, {"malformed only": 3})
     assert summary.groups["domain"]["click"].n == 3

@@ -94,7 +94,10 @@ def order(seen: Seen) -> Moves:
 @solves("use-spinner")
 def spinner(seen: Seen) -> Moves:
     wanted = int(seen.asked(r"Select (-?\d+)")[0])
-    yield [click(seen.one("spinbutton")), *[press("up" if wanted > 0 else "down")] * abs(wanted), submit(seen)]
+    seen = yield [click(seen.one("spinbutton"))]
+    while (missing := wanted - int(seen.one("spinbutton").value)) != 0:  # a key that is held too long counts twice
+        seen = yield [press("up" if missing > 0 else "down")] * abs(missing)
+    yield [submit(seen)]
 
 
 @solves("use-colorwheel")

@@ -15,8 +15,8 @@ from evals.gui.experts.roster import expert_of
 
 PLAYED = (
     "editor-change-port", "editor-red-text", "editor-save-as", "files-delete", "files-find-the-note", "files-move",
-    "files-new-folder", "files-rename", "files-send-by-bluetooth", "files-copy", "spreadsheet-sort",
-    "spreadsheet-total", "terminal-count-errors", "terminal-make-executable",
+    "files-new-folder", "files-rename", "files-send-by-bluetooth", "files-copy", "terminal-count-errors",
+    "terminal-make-executable",
 )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from claw_envs.core.errors import UserError
 from claw_envs.core.task import Task
+from claw_envs.gui.env import GuiEnv
 from claw_envs.gui.osworld.cache import FileCache
 from claw_envs.gui.osworld.format import plan_of, read
 from claw_envs.gui.osworld.loader import load, recognises, runnable, survey
@@ -185,3 +186,14 @@ def test_a_cache_gives_nothing_outside_it(tmp_path: Path) -> None:
     assert cache.find("https://x.example/../secret", task="..", name="secret") is None
     with pytest.raises(UserError, match="no such folder"):
         FileCache(tmp_path / "none")
+
+
+def test_an_environment_leaves_out_what_cannot_run_there(make_task: Make, tmp_path: Path) -> None:
+    tasks = [make_task(), make_task(id="two", config=[DOWNLOAD])]
+    with pytest.warns(UserWarning, match=r"(?s)1 of 2 tasks were left out.*two: it downloads"):
+        assert [task.id for task in GuiEnv(tasks).tasks] == ["one"]
+    with pytest.raises(UserError, match="it downloads"):
+        GuiEnv(tasks[1:])
+    (tmp_path / "cache/two").mkdir(parents=True)
+    (tmp_path / "cache/two/input.txt").write_text("x")
+    assert len(GuiEnv(tasks, cache=tmp_path / "cache").tasks) == 2
