@@ -6,6 +6,7 @@ after that.
 """
 
 import asyncio
+import contextlib
 
 from claw_envs.gui.browser.session import Session
 
@@ -14,7 +15,7 @@ PATIENCE = 120
 ANIMATIONS = 600
 """Milliseconds; animations that last longer are not waited for."""
 _REQUESTS = 5.0
-"""Seconds in which answers that a page waits for are awaited, beside a page that is loading."""
+"""Seconds in which answers that a page waits for are awaited, once it has loaded."""
 
 
 async def settle(session: Session, *, patient: bool = True) -> None:
@@ -26,21 +27,22 @@ async def settle(session: Session, *, patient: bool = True) -> None:
     Raises:
         HungError: if the page does not answer.
     """
+    now = asyncio.get_running_loop().time
+    over = now() + _REQUESTS
     while True:
         tab = session.tab
-        await tab.loaded()
+        if tab.loading:
+            await tab.loaded()
+            over = now() + _REQUESTS
         said = await tab.call("settle", PATIENCE if patient and not session.pending else 0, ANIMATIONS)
         if said["copied"] is not None:
             session.clipboard = said["copied"]
         if said["closing"]:
             await tab.closed()
-        if not session.pending and not tab.loading and tab is session.tab:
+        if (not session.pending and not tab.loading and tab is session.tab) or now() >= over:
             return
-        if not tab.loading:
-            try:
-                async with asyncio.timeout(_REQUESTS):
-                    await session.arrived()
-                    await session.network.idle()
-            except TimeoutError:
-                return
-        patient = False
+        patient = not tab.loading
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout_at(over):
+                await session.arrived()
+                await session.network.idle()

@@ -469,3 +469,15 @@ def test_what_an_act_sets_off_is_there_at_the_next_look(page: Page) -> None:
         return await page.script("[p.textContent, getComputedStyle(p).opacity]")
 
     assert asyncio.run(body()) == ["answered", "1"]
+
+
+def test_a_page_that_asks_for_ever_is_not_waited_for(page: Page) -> None:
+    polls = "<button>go</button><script>(async () => { while (true) await fetch('/data'); })()</script>"
+
+    async def body() -> Any:
+        await page.open(polls, {"/data": "answered"})
+        return await page.do(ClickElement(await page.id("go"))), (await page.look()).notes
+
+    error, notes = asyncio.run(body())
+    assert error is None
+    assert list(notes) == []

@@ -19,6 +19,8 @@ ROOT = Path(__file__).parents[4]
 INSIDE = "claw_envs/gui/desktop/inside"
 SIZE = (800, 600)
 PROGRAMS = ("bwrap", "Xvfb", "openbox", "mousepad", "xterm", "wmctrl", "xprop")
+NO_EDITOR = "pkill mousepad; while pgrep --runstates D,R,S,T mousepad; do sleep 0.02; done"
+"""A command of the machine's; an editor that still runs would open the next file itself."""
 Fault = Literal["reset", "half", "nonsense", "500", "silent", "slow", "reboot"]
 
 
@@ -28,14 +30,17 @@ def missing() -> list[str]:
 
 
 class Served:
-    """The server on this machine's own loopback, with a home and a /tmp of its own. Blocks until it listens."""
+    """The server on this machine's own loopback, with processes, a home and a /tmp of its own. Blocks until it listens.
+
+    What runs on it sees no process of this machine's, so that it may end programs by name.
+    """
 
     def __init__(self, log: Path, secret: str = "") -> None:
         self._log: IO[bytes] = log.open("ab")
         self.process = subprocess.Popen(
             [
-                "bwrap", "--dev-bind", "/", "/", "--tmpfs", "/tmp", "--dir", "/tmp/home",
-                "--ro-bind", str(ROOT / INSIDE), f"/tmp/program/{INSIDE}", "--chdir", "/", "--die-with-parent",
+                "bwrap", "--unshare-pid", "--dev-bind", "/", "/", "--proc", "/proc", "--tmpfs", "/tmp",
+                "--dir", "/tmp/home", "--ro-bind", str(ROOT / INSIDE), f"/tmp/program/{INSIDE}", "--chdir", "/", "--die-with-parent",
                 "/usr/bin/python3", "-m", "claw_envs.gui.desktop.inside.http", f"{SIZE[0]}x{SIZE[1]}", "--port", "0",
             ],
             env={

@@ -14,7 +14,7 @@ from claw_envs.gui import acts
 from claw_envs.gui.osworld.scenario import OsworldScenario
 from claw_envs.gui.osworld.screen import OsworldScreen
 from claw_envs.gui.scenario import Said
-from tests.claw_envs.gui.osworld.serving import Served
+from tests.claw_envs.gui.osworld.serving import NO_EDITOR, Served
 
 Make = Callable[..., Task]
 
@@ -58,7 +58,7 @@ def prints(command: str) -> dict[str, Any]:
 def test_an_editors_task(served: Served, make_task: Make) -> None:
     task = make_task(
         config=[
-            {"type": "execute", "parameters": {"command": "pkill mousepad; echo one > ~/a.txt", "shell": True}},
+            {"type": "execute", "parameters": {"command": f"{NO_EDITOR}; echo one > ~/a.txt", "shell": True}},
             {"type": "launch", "parameters": {"command": "mousepad ~/a.txt"}},
             {"type": "activate_window", "parameters": {"window_name": "a.txt"}},
         ],

@@ -10,10 +10,8 @@ from claw_envs.core.task import Task
 from claw_envs.gui import acts
 from claw_envs.gui.osworld.screen import OsworldScreen
 from claw_envs.gui.screen import Element, Parts
-from tests.claw_envs.gui.osworld.serving import SIZE, Served
+from tests.claw_envs.gui.osworld.serving import NO_EDITOR, SIZE, Served
 
-FRESH = "pkill mousepad; while pgrep mousepad; do sleep 0.02; done; rm -f ~/note.txt; touch ~/note.txt"
-"""Editors that still run would open the note themselves."""
 Body = Callable[[OsworldScreen], Awaitable[None]]
 
 
@@ -26,7 +24,7 @@ def on_screen(served: Served, make_task: Callable[..., Task]) -> Callable[[Body]
             screen = OsworldScreen([served.url])
             await screen.open(make_task())
             try:
-                await screen.execute(FRESH, shell=True)
+                await screen.execute(f"{NO_EDITOR}; rm -f ~/note.txt; touch ~/note.txt", shell=True)
                 await screen.open_path("~/note.txt")
                 await body(screen)
             finally:
