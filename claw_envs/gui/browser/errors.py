@@ -2,7 +2,11 @@
 
 
 class PageError(RuntimeError):
-    """A script threw, or a page did not answer in time. Whoever ran the script decides what that means."""
+    """A script threw, or its page is gone. Whoever ran the script decides what that means."""
+
+
+class UnansweredError(PageError):
+    """A page did not answer in time, so that nothing is known of it."""
 
 
 class HungError(TimeoutError):

@@ -53,9 +53,12 @@ class BrowserPool:
         while self._spares[kind]:
             spare = self._spares[kind].pop(0)
             try:
-                session = await spare
+                session = await asyncio.shield(spare)
             except InfrastructureError:
                 continue
+            except asyncio.CancelledError:
+                self._spares[kind].append(spare)
+                raise
             if not session.engine.lost and not session.engine.retired:
                 return session
             await self._end(session)

@@ -19,7 +19,7 @@ from claw_envs.core.loop import on_shared
 from claw_envs.core.task import Task
 from claw_envs.gui.acts import ButtonDown, HoverElement, KeyDown, KeyUp, Move, ScreenAct, Wait
 from claw_envs.gui.browser.acting import perform
-from claw_envs.gui.browser.errors import GoneError, HungError, PageError
+from claw_envs.gui.browser.errors import GoneError, HungError, PageError, UnansweredError
 from claw_envs.gui.browser.executable import find_chromium
 from claw_envs.gui.browser.magnify import magnification
 from claw_envs.gui.browser.navigation import open_address
@@ -107,7 +107,8 @@ class BrowserScreen:
         """The value of a script in the main frame of the current tab: an expression, or a function of `argument`.
 
         Raises:
-            PageError: if it throws, or does not end in time; a page that hangs is interrupted.
+            PageError: if it throws; UnansweredError, which is one, if it does not end in time: such a page is
+                interrupted.
             InfrastructureError: if the browser is lost.
         """
         return await on_shared(self._evaluate(script, argument, timeout))
@@ -208,7 +209,7 @@ class BrowserScreen:
                 return await session.tab.page.evaluate(script, argument)
         except TimeoutError:
             await session.mend()
-            raise PageError(f"the page did not answer within {timeout:g} s") from None
+            raise UnansweredError(f"the page did not answer within {timeout:g} s") from None
         except (Error, GoneError) as error:
             if session.engine.lost:
                 raise InfrastructureError("the browser was lost") from None

@@ -64,6 +64,7 @@ class Session:
 
         width, height = (round(length / scale) for length in size)
         engine.contexts += 1
+        context: BrowserContext | None = None
         try:
             async with asyncio.timeout(_OPEN_TIMEOUT):
                 context = await engine.browser.new_context(
@@ -80,9 +81,14 @@ class Session:
                 await context.new_page()
                 await session.tab.cdp()
                 return session
-        except (Error, TimeoutError) as error:
+        except BaseException as error:
             engine.contexts -= 1
-            raise InfrastructureError(f"the browser makes no new context: {error}") from None
+            if context is not None:
+                with contextlib.suppress(TimeoutError):
+                    await asyncio.wait_for(_quietly(context.close()), _OPEN_TIMEOUT)
+            if isinstance(error, Error | TimeoutError):
+                raise InfrastructureError(f"the browser makes no new context: {error}") from None
+            raise
 
     @property
     def tab(self) -> Tab:

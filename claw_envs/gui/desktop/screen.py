@@ -5,7 +5,8 @@ has settled; sound; more than one screen.
 """
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import msgspec
@@ -63,13 +64,16 @@ class DesktopScreen:
 
     async def do(self, act: ScreenAct, *, timeout: float) -> str | None:
         """See `Screen.do`."""
-        said: str | None = await self._ask("do", limit=timeout + _GRACE, act=msgspec.to_builtins(act), timeout=timeout)
+        with _never_refused():
+            acted = msgspec.to_builtins(act)
+            said: str | None = await self._ask("do", limit=timeout + _GRACE, act=acted, timeout=timeout)
         return said
 
     async def look(self, parts: Parts) -> View:
         """See `Screen.look`."""
         packed = self._lease.backend == "docker"  # an engine copies what passes through it many times
-        seen, raw = await self._ask_bytes("look", screenshot=parts.screenshot, axtree=parts.axtree, packed=packed)
+        with _never_refused():
+            seen, raw = await self._ask_bytes("look", screenshot=parts.screenshot, axtree=parts.axtree, packed=packed)
         if packed:
             raw = zlib.decompress(raw)
         width, height = self.size
@@ -97,14 +101,21 @@ class DesktopScreen:
     async def _ask_bytes(
         self, request: str, *, limit: float = _ANSWER_TIMEOUT, body: bytes = b"", **arguments: Any
     ) -> tuple[Any, bytes]:
+        try:
+            return await self._opened.ask(request, limit=limit, body=body, **arguments)
+        except RefusedError as error:
+            raise OSError(f"the desktop cannot {request.replace('_', ' ')}: {error}") from error
+
+    @property
+    def _opened(self) -> Client:
         if self._client is None:
             raise InfrastructureError("the desktop is not open")
-        return await self._client.ask(request, limit=limit, body=body, **arguments)
+        return self._client
 
     async def execute(self, command: str | Sequence[str], *, shell: bool = False, timeout: float = 120.0) -> Ran:
         """See `Machine.execute`. What runs over is killed; one that cannot be started has exit code 127."""
         try:
-            output, error, code, timed_out = await self._ask(
+            (output, error, code, timed_out), _ = await self._opened.ask(
                 "execute", limit=timeout + _GRACE, command=_plain(command), shell=shell, timeout=timeout
             )
         except RefusedError as refused:
@@ -115,12 +126,12 @@ class DesktopScreen:
 
     async def launch(self, command: str | Sequence[str], *, shell: bool = False) -> None:
         """See `Machine.launch`."""
-        await self._done("launch", command=_plain(command), shell=shell)
+        await self._ask("launch", command=_plain(command), shell=shell)
 
     async def read_file(self, path: str) -> bytes:
         """See `Machine.read_file`."""
         try:
-            _, data = await self._ask_bytes("read_file", limit=_FILE_TIMEOUT, path=path)
+            _, data = await self._opened.ask("read_file", limit=_FILE_TIMEOUT, path=path)
         except RefusedError as error:
             if error.kind in ("FileNotFoundError", "NotADirectoryError"):
                 raise FileNotFoundError(path) from error
@@ -129,7 +140,7 @@ class DesktopScreen:
 
     async def write_file(self, path: str, data: bytes) -> None:
         """See `Machine.write_file`."""
-        await self._done("write_file", limit=_FILE_TIMEOUT, body=data, path=path)
+        await self._ask("write_file", limit=_FILE_TIMEOUT, body=data, path=path)
 
     async def list_directory(self, path: str) -> dict[str, Any] | None:
         """See `Machine.list_directory`."""
@@ -152,15 +163,15 @@ class DesktopScreen:
 
     async def activate_window(self, name: str, *, strict: bool = False, by_class: bool = False) -> None:
         """See `Machine.activate_window`."""
-        await self._done("activate_window", name=name, strict=strict, by_class=by_class)
+        await self._ask("activate_window", name=name, strict=strict, by_class=by_class)
 
     async def close_window(self, name: str, *, strict: bool = False, by_class: bool = False) -> None:
         """See `Machine.close_window`."""
-        await self._done("close_window", name=name, strict=strict, by_class=by_class)
+        await self._ask("close_window", name=name, strict=strict, by_class=by_class)
 
     async def open_path(self, path: str) -> None:
         """See `Machine.open_path`."""
-        await self._done("open_path", path=path)
+        await self._ask("open_path", path=path)
 
     async def wallpaper(self) -> bytes:
         """See `Machine.wallpaper`."""
@@ -168,7 +179,7 @@ class DesktopScreen:
 
     async def change_wallpaper(self, path: str) -> None:
         """Put an image of the machine's on the desktop's background."""
-        await self._done("change_wallpaper", path=path)
+        await self._ask("change_wallpaper", path=path)
 
     async def platform(self) -> str:
         """See `Machine.platform`."""
@@ -179,12 +190,14 @@ class DesktopScreen:
         x, y = await self._ask("cursor_position")
         return int(x), int(y)
 
-    async def _done(self, request: str, **arguments: Any) -> None:
-        """Have something done that only a broken task or machine refuses."""
-        try:
-            await self._ask_bytes(request, **arguments)
-        except RefusedError as error:
-            raise OSError(f"the desktop cannot {request.replace('_', ' ')}: {error}") from error
+
+@contextmanager
+def _never_refused() -> Iterator[None]:
+    """For what every desktop can do: one that refuses it is broken."""
+    try:
+        yield
+    except OSError as error:
+        raise InfrastructureError(str(error)) from error
 
 
 def _plain(command: str | Sequence[str]) -> str | list[str]:

@@ -12,7 +12,7 @@ from typing import Any
 from claw_envs.core.env import Outcome
 from claw_envs.core.errors import InfrastructureError
 from claw_envs.core.task import Task
-from claw_envs.gui.browser.errors import PageError
+from claw_envs.gui.browser.errors import PageError, UnansweredError
 from claw_envs.gui.browser.screen import BrowserScreen
 from claw_envs.gui.miniwob import pages
 from claw_envs.gui.scenario import Said
@@ -91,9 +91,15 @@ class MiniwobScenario:
         await self._screen.close()
 
     async def _state(self) -> dict[str, Any] | None:
-        """What the page says; None where it was left, or no longer answers, which no page of these does by itself."""
+        """What the page says; None where it was left.
+
+        Raises:
+            InfrastructureError: if it does not answer, which no page of these does by itself.
+        """
         try:
             state: dict[str, Any] | None = await self._screen.evaluate(_STATE)
+        except UnansweredError as error:
+            raise InfrastructureError(str(error)) from None
         except PageError:
             return None
         return state

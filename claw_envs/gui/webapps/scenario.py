@@ -4,12 +4,10 @@ The scenario holds the application's document. The page is only asked whether it
 on its way.
 """
 
-from contextlib import suppress
-
 from claw_envs.core.env import Outcome
 from claw_envs.core.errors import InfrastructureError
 from claw_envs.core.task import Task
-from claw_envs.gui.browser.errors import PageError
+from claw_envs.gui.browser.errors import PageError, UnansweredError
 from claw_envs.gui.browser.screen import BrowserScreen
 from claw_envs.gui.scenario import Said
 from claw_envs.gui.webapps.app import read_app
@@ -50,8 +48,12 @@ class WebappScenario:
 
     async def verify(self, said: Said) -> Outcome:
         """+1 where all is as the task wants it, else -1; the report is that of `claw_envs.gui.webapps.verify`."""
-        with suppress(PageError):  # of a tab that crashed nothing is on its way
+        try:
             await self._screen.evaluate(_SAVED, timeout=_TIMEOUT)
+        except UnansweredError as error:
+            raise InfrastructureError(f"whether all is saved is not known: {error}") from None
+        except PageError:
+            pass  # of a tab that crashed nothing is on its way
         report = verify(self._goal, self._store.initial, self._store.state, said.ending)
         return Outcome(1.0 if report["success"] else -1.0, report)
 

@@ -10,6 +10,7 @@ import pytest
 from claw_envs.core.episode import content_of
 from claw_envs.core.errors import UserError
 from claw_envs.core.tasksets import load_tasks
+from claw_envs.gui.desktop.machine import check_host
 from evals.cli import main_eval
 from evals.gui.evaluate import evaluate
 from evals.results import ResultFile
@@ -23,6 +24,7 @@ from .pilot import Pilot
 TASKS = load_tasks("gui", "webapps")
 
 
+@pytest.mark.usefixtures("chromium")
 def test_episodes_figures_recordings_and_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     solved, lost = TASKS[:2]
     pilot = Pilot(solved)
@@ -46,6 +48,7 @@ def test_episodes_figures_recordings_and_page(tmp_path: Path, capsys: pytest.Cap
     assert solved.id in write_page(tmp_path).read_text()
 
 
+@pytest.mark.usefixtures("chromium")
 def test_all_samples_or_none_are_recorded(tmp_path: Path) -> None:
     for record, count in (("all", 2), ("none", 0)):
         out = tmp_path / record
@@ -55,6 +58,7 @@ def test_all_samples_or_none_are_recorded(tmp_path: Path) -> None:
         assert len(list((out / "recordings").glob("*.gif"))) == count
 
 
+@pytest.mark.usefixtures("chromium")
 def test_pages_of_miniwob_are_run_with_other_seeds(tmp_path: Path) -> None:
     with serving(Pilot()) as url:
         settings: dict[str, Any] = {"samples": 3, "max_steps": 1, "record": "none"}
@@ -67,6 +71,10 @@ def test_pages_of_miniwob_are_run_with_other_seeds(tmp_path: Path) -> None:
 
 
 def test_desktop_tasks_leave_osworld_s_files(tmp_path: Path) -> None:
+    try:
+        check_host()
+    except UserError as error:
+        pytest.skip(str(error))
     task = next(task for task in load_tasks("gui", "desktop") if task.id == "desktop-files-send-by-bluetooth")
     path = str(next(Path(task.folder()).glob(f"{task.id}.json")))
     with serving(Pilot(task)) as url:
@@ -78,6 +86,7 @@ def test_desktop_tasks_leave_osworld_s_files(tmp_path: Path) -> None:
     assert msgspec.json.decode((tmp_path / "summary.json").read_bytes(), type=Summary).score == 1.0
 
 
+@pytest.mark.usefixtures("chromium")
 def test_in_memory_for_a_trainer() -> None:
     pilot = Pilot(TASKS[0])
 

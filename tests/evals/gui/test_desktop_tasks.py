@@ -8,7 +8,9 @@ from functools import partial
 
 import pytest
 
+from claw_envs.core.errors import UserError
 from claw_envs.core.tasksets import load_tasks
+from claw_envs.gui.desktop.machine import check_host
 from claw_envs.gui.env import GuiEnv
 from claw_envs.sandbox.probe import probe
 from evals.gui.experts.play import Part, Played, Player, play_all
@@ -111,8 +113,13 @@ def played() -> dict[tuple[str, str], Played]:
     found = next(found for found in probe() if found.backend == "namespace")
     if not found.usable:
         pytest.skip(found.detail)
+    try:
+        check_host()
+    except UserError as error:
+        pytest.skip(str(error))
     parts = [Part(task, 0, player) for task in TASKS.values() for player in PLAYERS]
-    results = asyncio.run(play_all(partial(GuiEnv, list(TASKS.values())), parts, PLAYERS, parallel=2))
+    make_env = partial(GuiEnv, list(TASKS.values()), observe=("axtree",))
+    results = asyncio.run(play_all(make_env, parts, PLAYERS, parallel=2))
     return {(each.part.player, each.part.task.id): each for each in results}
 
 

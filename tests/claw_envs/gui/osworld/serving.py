@@ -9,11 +9,12 @@ import struct
 import subprocess
 import threading
 import time
+import urllib.request
 from collections.abc import Callable
 from pathlib import Path
 from typing import IO, Any, Literal
 
-from claw_envs.gui.desktop.inside.names import IDENTITY
+from claw_envs.gui.desktop.inside.names import IDENTITY, SECRET
 
 ROOT = Path(__file__).parents[4]
 INSIDE = "claw_envs/gui/desktop/inside"
@@ -40,7 +41,8 @@ class Served:
         self.process = subprocess.Popen(
             [
                 "bwrap", "--unshare-pid", "--dev-bind", "/", "/", "--proc", "/proc", "--tmpfs", "/tmp",
-                "--dir", "/tmp/home", "--ro-bind", str(ROOT / INSIDE), f"/tmp/program/{INSIDE}", "--chdir", "/", "--die-with-parent",
+                "--dir", "/tmp/home", "--ro-bind", str(ROOT / INSIDE), f"/tmp/program/{INSIDE}", "--chdir", "/",
+                "--die-with-parent",
                 "/usr/bin/python3", "-m", "claw_envs.gui.desktop.inside.http", f"{SIZE[0]}x{SIZE[1]}", "--port", "0",
             ],
             env={
@@ -59,6 +61,8 @@ class Served:
         said = self.process.stdout.readline()
         assert said.startswith("listening on "), f"the server does not start: {log.read_text()}"
         self.url = said.removeprefix("listening on ").strip()
+        asked = urllib.request.Request(f"{self.url}/accessibility", headers={SECRET: secret})
+        urllib.request.urlopen(asked, timeout=60).close()  # what it starts when it is first needed
 
     def stop(self) -> None:
         """End it, with its desktop."""
