@@ -5,8 +5,8 @@
       [5] button "Add to cart" (120,120,90,32)
 
 The box is x, y, width, height in the coordinates that the agent uses. What a page calls its elements never looks like
-another line: names are one line, and stand in quotes with JSON's escapes. Which elements there are is a screen's
-business.
+another line: names are one line, and stand in quotes with JSON's escapes, and a role that is no word is `generic`.
+Which elements there are is a screen's business.
 """
 
 import json
@@ -20,6 +20,7 @@ OFFSCREEN = "offscreen"
 LONGEST = 300
 """Characters of one name or value."""
 _BREAKS = re.compile("[\x0b\x0c\x1c-\x1e\x7f-\x9f\u2028\u2029]")  # what JSON leaves as it is, and ends a line or hides
+_ROLE = re.compile(r"[a-zA-Z][a-zA-Z _-]{0,39}")
 
 
 def tree_text(elements: Sequence[Element], frame: Frame, *, max_characters: int) -> str:
@@ -34,7 +35,8 @@ def tree_text(elements: Sequence[Element], frame: Frame, *, max_characters: int)
     shown = [line for i, line in enumerate(lines) if i in kept]
     if left := len(lines) - len(kept):
         hidden = sum(off) - sum(off[i] for i in kept)
-        shown.append(f"[{left} elements left out, {hidden} of them off the screen: scroll to see more]")
+        how = ": scroll to see more" if hidden else ""
+        shown.append(f"[{left} elements left out, {hidden} of them off the screen{how}]")
     return "\n".join(shown)
 
 
@@ -50,7 +52,8 @@ def _within(lines: Sequence[str], off: Sequence[bool], most: int) -> list[int]:
 
 
 def _line(element: Element, frame: Frame) -> str:
-    parts = [f"{'  ' * element.depth}[{element.id}] {element.role}"]
+    role = element.role if _ROLE.fullmatch(element.role) else "generic"
+    parts = [f"{'  ' * element.depth}[{element.id}] {role}"]
     if element.name:
         parts.append(quoted(" ".join(element.name.split())))
     if element.value:

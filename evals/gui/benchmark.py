@@ -8,6 +8,7 @@ from pathlib import Path
 
 from claw_envs.core.env import ClawEnv
 from claw_envs.core.tasksets import load_tasks
+from claw_envs.gui.env import GuiEnv
 from evals.benchmark import Benchmark
 from evals.gui.official import write_official
 from evals.gui.options import GuiOptions, OsworldOptions
@@ -33,8 +34,9 @@ def benchmark(tasks: str | None, options: GuiOptions) -> Benchmark:
     Raises:
         UserError: if there is no such task set, or an option does not fit.
     """
-    chosen = load_tasks("gui", tasks or options.source)[: options.limit]
     env_kwargs = options.env_kwargs()
+    playable = GuiEnv(load_tasks("gui", tasks or options.source), **env_kwargs).tasks  # it warns of those left out
+    chosen = playable[: options.limit]
     labels = {task.id: options.labels(task) for task in chosen}
 
     async def finish(folder: Path, model: str, results: Sequence[EpisodeResult]) -> Official | None:

@@ -17,6 +17,7 @@ class GuiOptions(Options):
         coordinates: `grid` (0 to 999 both ways) or `pixels`.
         images: how many of the last screenshots the agent is shown; 0 for text alone.
         observe: parts of the observation, with commas: `axtree`, `screenshot`.
+        max_characters: of the accessibility tree as text.
         size: of the screen, as `1280x720`.
         executable: path of the browser.
         record: which episodes leave an animated GIF in the results' folder: the `first` of each task, `all` or `none`.
@@ -34,6 +35,7 @@ class GuiOptions(Options):
     coordinates: Literal["grid", "pixels"] | None = None
     images: int | None = None
     observe: str | None = None
+    max_characters: int | None = None
     size: str | None = None
     executable: str | None = None
     record: Literal["first", "all", "none"] = "first"
@@ -57,6 +59,7 @@ class GuiOptions(Options):
             "coordinates": self.coordinates,
             "images": self.images,
             "observe": _names(self.observe),
+            "max_characters": self.max_characters,
             "size": _size(self.size),
             "executable": self.executable,
         }
@@ -89,8 +92,10 @@ class OsworldOptions(GuiOptions):
     Attributes:
         backend: `desktop` (a sandbox on this machine) or `osworld` (machines that speak its protocol).
         sandbox: of a desktop: `namespace` or `docker`.
-        machines: `docker`, URLs with commas, or the dotted name of a provider.
+        machines: `docker`, URLs with commas, a JSON or TOML file that lists them, or the dotted name of a provider.
         desktop_env: path of the Python that has OSWorld's own package, for evaluators that need it.
+        cache: folder with the files that tasks download.
+        password: of the machines' user, for set-up commands that give it to sudo.
     """
 
     name: ClassVar[str] = "osworld"
@@ -101,6 +106,8 @@ class OsworldOptions(GuiOptions):
     sandbox: Literal["namespace", "docker"] | None = None
     machines: str | None = None
     desktop_env: str | None = None
+    cache: str | None = None
+    password: str | None = None
 
     def env_kwargs(self) -> dict[str, Any]:
         """See `GuiOptions.env_kwargs`."""
@@ -109,6 +116,8 @@ class OsworldOptions(GuiOptions):
             "sandbox": self.sandbox,
             "machines": _machines(self.machines),
             "desktop_env": self.desktop_env,
+            "cache": self.cache,
+            "password": self.password,
         }
         return super().env_kwargs() | {name: value for name, value in given.items() if value is not None}
 

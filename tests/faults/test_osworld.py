@@ -16,6 +16,7 @@ from claw_envs.core.episode import Status
 from claw_envs.core.errors import InfrastructureError
 from claw_envs.core.task import Task
 from claw_envs.gui import acts
+from claw_envs.gui.osworld.client import OsworldClient
 from claw_envs.gui.osworld.format import read
 from claw_envs.gui.osworld.screen import OsworldScreen
 from claw_envs.gui.screen import Parts
@@ -24,7 +25,7 @@ from evals.gui.scoring import score
 from evals.results import ResultFile
 from evals.runner import run_benchmark
 from evals.summary import Summary
-from tests.claw_envs.gui.osworld.serving import SIZE, Crooked, Fault, Served, crooked, missing
+from tests.claw_envs.gui.osworld.serving import SIZE, Crooked, Fault, Served, crooked, serving
 from tests.faults.play import GREEDY
 from tests.faults.script import Script
 from trainers.policies.base import Completion, Prompt, Sampling
@@ -34,11 +35,8 @@ LOOK = Parts()
 
 @pytest.fixture(scope="module")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    if lacking := missing():
-        pytest.skip(f"a desktop needs {', '.join(lacking)}")
-    server = Served(tmp_path_factory.mktemp("served") / "log")
-    yield server
-    server.stop()
+    with serving(tmp_path_factory.mktemp("served")) as server:
+        yield server
 
 
 @pytest.fixture
@@ -90,6 +88,7 @@ def test_a_look_that_fails_once_is_repeated(fault: Fault, path: str, proxy: Croo
         view = await screen.look(LOOK)
         assert view.screenshot is not None
         assert view.elements is not None
+        assert not screen._client.failed
 
     on(proxy, task, body)
 
@@ -100,6 +99,40 @@ def test_a_look_that_always_fails_loses_the_machine(fault: Fault, proxy: Crooked
         proxy.fault = lambda path: fault if path == "/screenshot" else None
         with pytest.raises(InfrastructureError, match=proxy.url):
             await screen.look(LOOK)
+        assert screen._client.failed
+
+    on(proxy, task, body)
+
+
+@pytest.mark.parametrize("fault", ["reset", "half", "nonsense"])
+def test_a_pointer_that_is_nowhere_is_asked_for_again_and_loses_the_machine(
+    fault: Fault, proxy: Crooked, task: Task
+) -> None:
+    async def body(screen: OsworldScreen) -> None:
+        proxy.once("/cursor_position", fault)
+        assert len(await screen.cursor_position()) == 2
+        assert not screen._client.failed
+        proxy.fault = lambda path: fault
+        with pytest.raises(InfrastructureError, match=proxy.url):
+            await screen.cursor_position()
+        assert screen._client.failed
+
+    on(proxy, task, body)
+
+
+@pytest.mark.parametrize("answer", [b"null", b"7", b"[1]", b"[1, 2, 3]", b'["a", 2]', b"[Infinity, 2]", b"{}"])
+def test_what_is_no_point_is_a_fault_of_the_machines(answer: bytes) -> None:
+    with pytest.raises(InfrastructureError, match="where a point should be"):
+        OsworldClient("http://a:1").read_point(answer)
+
+
+def test_an_act_that_is_cancelled_may_go_on_over_there(proxy: Crooked, task: Task) -> None:
+    async def body(screen: OsworldScreen) -> None:
+        proxy.fault = lambda path: "silent"
+        with pytest.raises(TimeoutError):
+            async with asyncio.timeout(0.2):
+                await screen.do(acts.Type("x"), timeout=10)
+        assert screen._client.failed
 
     on(proxy, task, body)
 
@@ -110,6 +143,7 @@ def test_an_act_is_never_sent_twice(proxy: Crooked, task: Task) -> None:
         proxy.once("/execute", "reset")
         with pytest.raises(InfrastructureError):
             await screen.do(acts.Type("x"), timeout=10)
+        assert screen._client.failed
         assert proxy.seen == ["/execute"]
 
     on(proxy, task, body)

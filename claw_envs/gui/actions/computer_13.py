@@ -1,7 +1,8 @@
 """`computer_13`: OSWorld's actions as objects, `{"action_type": "CLICK", "x": 640, "y": 360}`.
 
 The parameters, their values and what happens without them are OSWorld's; they may stand in `parameters`. `dx` and `dy`
-of SCROLL are notches of the wheel, positive to the right and up.
+of SCROLL are notches of the wheel, positive to the right and up. ANSWER, with a `text`, is an addition: OSWorld's tasks
+ask no questions, others do.
 """
 
 from typing import Annotated, Any, Literal
@@ -31,6 +32,7 @@ Kind = Literal[
     "WAIT",
     "FAIL",
     "DONE",
+    "ANSWER",
 ]
 
 
@@ -42,7 +44,8 @@ class Computer13(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_onl
         Meta(
             description="MOVE_TO(x, y), CLICK(button?, x?, y?, num_clicks?), MOUSE_DOWN(button?), MOUSE_UP(button?), "
             "RIGHT_CLICK(x?, y?), DOUBLE_CLICK(x?, y?), DRAG_TO(x, y), SCROLL(dx, dy), TYPING(text), PRESS(key), "
-            "KEY_DOWN(key), KEY_UP(key), HOTKEY(keys), WAIT(), FAIL() where the task cannot be done, DONE()."
+            "KEY_DOWN(key), KEY_UP(key), HOTKEY(keys), WAIT(), FAIL() where the task cannot be done, DONE(), "
+            "ANSWER(text) where the task asks a question."
         ),
     ]
     x: float | None = None
@@ -73,6 +76,7 @@ EXAMPLES: dict[str, dict[str, Any]] = {
     "WAIT": {},
     "FAIL": {},
     "DONE": {},
+    "ANSWER": {"text": "42"},
 }
 """Action type -> an example of its parameters."""
 _TAKES: dict[str, tuple[str, ...]] = {
@@ -81,7 +85,7 @@ _TAKES: dict[str, tuple[str, ...]] = {
 }
 _NEEDED: dict[str, tuple[str, ...]] = {
     **dict.fromkeys(("MOVE_TO", "DRAG_TO"), ("x", "y")),
-    "TYPING": ("text",),
+    **dict.fromkeys(("TYPING", "ANSWER"), ("text",)),
     **dict.fromkeys(("PRESS", "KEY_DOWN", "KEY_UP"), ("key",)),
     "HOTKEY": ("keys",),
 }
@@ -92,6 +96,11 @@ def is_kind(name: Any) -> bool:
     return isinstance(name, str) and name in EXAMPLES
 
 
+def kind_of(name: Any) -> Any:
+    """An action type, whatever its case; what is none as it is."""
+    return name.upper() if isinstance(name, str) and is_kind(name.upper()) else name
+
+
 def example_of(kind: Any) -> dict[str, Any]:
     """A right object of an action type; for one that does not exist a click."""
     known = kind if is_kind(kind) else "CLICK"
@@ -99,12 +108,12 @@ def example_of(kind: Any) -> dict[str, Any]:
 
 
 def plain(value: dict[str, Any]) -> dict[str, Any]:
-    """The action with its parameters beside its type; what is null counts as not given."""
+    """The action with its parameters beside its type, in upper case; what is null counts as not given."""
     given = {key: item for key, item in value.items() if item is not None}
     if isinstance(given.get("parameters"), dict):
         inner = given.pop("parameters")
         given |= {key: item for key, item in inner.items() if item is not None and key != "action_type"}
-    return given
+    return given if "action_type" not in given else given | {"action_type": kind_of(given["action_type"])}
 
 
 def act_of(tool: Computer13, frame: Frame) -> acts.Act:
@@ -131,6 +140,8 @@ def act_of(tool: Computer13, frame: Frame) -> acts.Act:
             return acts.Scroll(wheel(tool.dx or 0), -wheel(tool.dy or 0))
         case Computer13(action_type="TYPING", text=str(said)):
             return acts.Type(text(said, empty=False))
+        case Computer13(action_type="ANSWER", text=str(said)):
+            return acts.Answer(text(said, empty=False))
         case Computer13(action_type="HOTKEY", keys=list(keys)):
             return acts.Hotkey(keys_of(keys))
         case Computer13(action_type="WAIT"):

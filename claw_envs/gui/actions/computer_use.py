@@ -132,7 +132,7 @@ def is_action(name: str) -> bool:
 
 def example_of(action: Any) -> dict[str, Any]:
     """Right arguments for an action; for one that does not exist those of a click."""
-    action = ALIASES.get(action, action) if isinstance(action, str) else None
+    action = ALIASES.get(action.lower(), action.lower()) if isinstance(action, str) else None
     known = action if isinstance(action, str) and is_action(action) else "left_click"
     return {"action": known} | EXAMPLES.get(known, {"coordinate": [500, 300]})
 
@@ -143,6 +143,7 @@ def plain(arguments: dict[str, Any]) -> dict[str, Any]:
     action = given.get("action")
     if not isinstance(action, str):
         return given
+    action = action.lower() if is_action(action.lower()) else action
     if action in _STATUS:
         given.setdefault("status", _STATUS[action])
     given["action"] = action = ALIASES.get(action, action)

@@ -30,7 +30,7 @@ from claw_envs.wire.scan import Span, scan, spoken
 from claw_envs.wire.toolset import unsendable
 
 MOST_ACTS = 50
-"""Of one list of objects."""
+"""Of one message, in whichever form."""
 MOST_CODE = 20_000
 """Characters of one block of code."""
 _PYTHON = ("python", "py", "python3")
@@ -40,6 +40,7 @@ _LISTS = ("coordinate", "start_coordinate", "keys", "options")
 _OBJECT = re.compile(r'\{\s*+"(?:action_type|action|name)"\s*+:')
 _DECODER = json.JSONDecoder()
 _RIGHT = 'Write a tool call, or one call a line in a block, as in:\n```\nclick("12")\n```'
+_MANY = f"There are too many actions in the message; write at most {MOST_ACTS}, best one. {_RIGHT}"
 _RIGHT_CODE = "Write code, as in:\n```python\npyautogui.click(640, 360)\n```"
 _RIGHT_OBJECT = f"Write: {json.dumps(computer_13.example_of('CLICK'))}"
 
@@ -56,14 +57,21 @@ def parse(
     """
     reader = _Reader(Frame(size, coordinates), takes_code)
     if native := message_calls(action):
+        if len(native) > MOST_ACTS:
+            return [Parsed(Malformed(_MANY, call.id), call.id) for call in native]
         return [reader.call(call) for call in native]
     text = spoken(text_of(action))
     spans = scan(text, languages=_PYTHON)
-    if tags := [span for span in spans if span.kind == "tag"]:
+    tags = [span for span in spans if span.kind == "tag"]
+    blocks = [span for span in spans if span.kind == "block" and span.language != "output"]
+    if len(tags or blocks) > MOST_ACTS:
+        return [_malformed(_MANY)]
+    if tags:
         example = COMPUTER_USE.example("computer_use")
         return [reader.call(tagged_call(tag.content, closed=tag.closed, example=example)) for tag in tags]
-    blocks = [span for span in spans if span.kind == "block" and span.language != "output"]
     found = [parsed for block in blocks for parsed in reader.block(block)] or list(reader.bare(text))
+    if len(found) > MOST_ACTS:
+        return [_malformed(_MANY)]
     nothing = "There was no action in the message" if text.strip() else "The message was empty"
     return found or [_malformed(f"{nothing}. {_RIGHT}")]
 

@@ -38,5 +38,6 @@ async def _scrolled(cdp: "CDPSession") -> dict[str, float]:
 def _decoded(data: str) -> NDArray[np.uint8]:
     from PIL import Image
 
-    with Image.open(io.BytesIO(base64.b64decode(data))) as image:
-        return np.array(image.convert("RGB"))
+    with Image.open(io.BytesIO(base64.b64decode(data)), formats=("PNG",)) as image:
+        image.load()  # before its array is asked for, or it is made twice
+        return np.array(image if image.mode == "RGB" else image.convert("RGB"))

@@ -24,8 +24,8 @@ class FileCache:
         Raises:
             UserError: if there is no such folder.
         """
-        self._folder = Path(folder).expanduser()
-        if not self._folder.is_dir():
+        self.folder = Path(folder).expanduser()
+        if not self.folder.is_dir():
             raise UserError(f"cache={folder}: no such folder; it holds the files that tasks download")
 
     def find(self, url: str, *, task: str, name: str) -> Path | None:
@@ -45,7 +45,7 @@ class FileCache:
             f"{place.netloc}/{unquote(place.path).lstrip('/')}",
         ]
         for candidate in candidates:
-            path = self._folder / candidate
+            path = self.folder / candidate
             if ".." not in path.parts and path.is_file():
                 return path
         return None

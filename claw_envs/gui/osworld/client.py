@@ -50,7 +50,7 @@ class OsworldClient:
         """Of the server that answered first; None before, and where it is not one of ours."""
         self._known = False
         self.failed = False
-        """Whether the machine was lost, or answered wrongly."""
+        """Whether the machine was lost, answered wrongly to the last, or may still be at what nobody waits for."""
 
     async def get(self, path: str, read: Callable[[bytes], _T], *, timeout: float = TIMEOUT) -> _T:
         """A GET, which is repeated where it fails, or where `read` raises InfrastructureError over its answer."""
@@ -74,14 +74,18 @@ class OsworldClient:
         most = _MOST_FILE_BYTES if form is not None else MOST_BYTES
         return await self._again(lambda: self._send("POST", path, timeout=TIMEOUT, most=most, **content), read, TIMEOUT)
 
-    async def act(self, path: str, body: Any, *, timeout: float = TIMEOUT) -> bytes:
-        """A POST that changes something, which is sent once.
+    async def act(self, path: str, body: Any, read: Callable[[bytes], _T], *, timeout: float = TIMEOUT) -> _T:
+        """A POST that changes something, which is sent once. Where it is cancelled, it may still go on over there.
 
         Raises:
             RefusedError: if the machine refuses it.
             TimeoutError: if it took the connection, and does not answer in time.
         """
-        return await self._send("POST", path, timeout=timeout, json=body)
+        try:
+            return read(await self._send("POST", path, timeout=timeout, json=body))
+        except (InfrastructureError, asyncio.CancelledError):
+            self.failed = True
+            raise
 
     async def upload(self, path: str, data: bytes) -> None:
         """Write a file; doing it again changes nothing.
@@ -112,6 +116,7 @@ class OsworldClient:
                     raise
             except InfrastructureError:
                 if attempt == _ATTEMPTS - 1:
+                    self.failed = True
                     raise
             await asyncio.sleep(_PAUSE * 2**attempt)
         raise AssertionError("the last attempt returns or raises")
@@ -129,11 +134,11 @@ class OsworldClient:
             ):
                 body = await self._read(response, most)
         except aiohttp.ConnectionTimeoutError as error:
-            raise self.lost("it cannot be reached") from error
+            raise self.fault("it cannot be reached") from error
         except (aiohttp.ClientError, OSError) as error:
             if isinstance(error, TimeoutError):
                 raise
-            raise self.lost(reason(error)) from error
+            raise self.fault(reason(error)) from error
         self._check_identity(response.headers.get(IDENTITY))
         if response.status != 200:
             raise RefusedError(response.status, _message(body))
@@ -144,17 +149,21 @@ class OsworldClient:
         async for piece in response.content.iter_chunked(1 << 16):
             kept += piece
             if len(kept) > most:
-                raise self.lost(f"its answer to {response.url.path} is over {most} bytes long")
+                raise self.fault(f"its answer to {response.url.path} is over {most} bytes long")
         return bytes(kept)
 
     def _check_identity(self, identity: str | None) -> None:
         if self._known and identity != self.identity:
-            raise self.lost("it was started anew in mid-episode")
+            raise self.fault("it was started anew in mid-episode")
         self.identity, self._known = identity, True
 
     def lost(self, said: str) -> InfrastructureError:
         """An error that names the machine, which has failed now."""
         self.failed = True
+        return self.fault(said)
+
+    def fault(self, said: str) -> InfrastructureError:
+        """An error that names the machine, over one answer, which may be asked for again."""
         return InfrastructureError(f"the OSWorld machine at {self.url}: {said}")
 
     def read_json(self, body: bytes) -> Any:
@@ -166,7 +175,7 @@ class OsworldClient:
         try:
             return json.loads(body)
         except (ValueError, RecursionError):
-            raise self.lost(f"it answers {body[:60]!r} where JSON should be") from None
+            raise self.fault(f"it answers {body[:60]!r} where JSON should be") from None
 
     def read_size(self, body: bytes) -> tuple[int, int] | None:
         """A width and a height; None where the answer is empty. See `read_json`."""
@@ -175,14 +184,22 @@ class OsworldClient:
             return None
         try:
             return int(found["width"]), int(found["height"])
-        except (TypeError, LookupError, ValueError):
-            raise self.lost(f"it answers {body[:60]!r} where a size should be") from None
+        except (ArithmeticError, LookupError, TypeError, ValueError):
+            raise self.fault(f"it answers {body[:60]!r} where a size should be") from None
+
+    def read_point(self, body: bytes) -> tuple[int, int]:
+        """Two coordinates; see `read_json`."""
+        try:
+            x, y = self.read_json(body)
+            return int(x), int(y)
+        except (ArithmeticError, TypeError, ValueError):
+            raise self.fault(f"it answers {body[:60]!r} where a point should be") from None
 
     def read_object(self, body: bytes) -> dict[str, Any]:
         """An answer that should be a JSON object; see `read_json`."""
         found = self.read_json(body)
         if not isinstance(found, dict):
-            raise self.lost(f"it answers {body[:60]!r} where a JSON object should be")
+            raise self.fault(f"it answers {body[:60]!r} where a JSON object should be")
         return found
 
 

@@ -32,19 +32,18 @@ class Remote:
         """
         body = {"command": _plain(command), "shell": shell, "timeout": timeout}  # only our server knows the last
         try:
-            answer = await self._client.act("/setup/execute", body, timeout=timeout + _COMMAND_GRACE)
+            return await self._client.act("/setup/execute", body, self._ran, timeout=timeout + _COMMAND_GRACE)
         except TimeoutError:
             raise self._client.lost(f"a command took over {timeout:g} s") from None
         except RefusedError as error:
             raise OSError(str(error)) from error
-        return self._ran(answer)
 
     def _ran(self, answer: bytes) -> Ran:
         said = self._client.read_object(answer)
         try:
             return Ran(str(said["output"]), str(said["error"]), int(said["returncode"]))
-        except (LookupError, TypeError, ValueError):
-            raise self._client.lost(f"it answers {answer[:60]!r} to a command") from None
+        except (ArithmeticError, LookupError, TypeError, ValueError):
+            raise self._client.fault(f"it answers {answer[:60]!r} to a command") from None
 
     async def launch(self, command: str | Sequence[str], *, shell: bool = False) -> None:
         """See `Machine.launch`."""
@@ -86,8 +85,8 @@ class Remote:
 
     async def terminal_output(self) -> str | None:
         """See `Machine.terminal_output`."""
-        shown: str | None = (await self._client.get("/terminal", self._client.read_object)).get("output")
-        return shown
+        shown = (await self._client.get("/terminal", self._client.read_object)).get("output")
+        return None if shown is None else str(shown)
 
     async def window_size(self, window_class: str) -> tuple[int, int] | None:
         """See `Machine.window_size`."""
@@ -126,12 +125,11 @@ class Remote:
 
     async def cursor_position(self) -> tuple[int, int]:
         """See `Machine.cursor_position`."""
-        x, y = await self._client.get("/cursor_position", self._client.read_json)
-        return int(x), int(y)
+        return await self._client.get("/cursor_position", self._client.read_point)
 
     async def _set_up(self, path: str, body: dict[str, Any], *, timeout: float = TIMEOUT) -> None:
         try:
-            await self._client.act(path, body, timeout=timeout)
+            await self._client.act(path, body, bytes, timeout=timeout)
         except TimeoutError:
             raise self._client.lost(f"no answer to {path} within {timeout:g} s") from None
         except RefusedError as error:

@@ -118,7 +118,7 @@ class OsworldScreen(Remote):
         limit = timeout if free and self._client.identity is None else timeout + _GRACE
         body = {"command": ["python", "-c", code], "shell": False, "timeout": timeout}  # only our server knows the last
         try:
-            answer = await self._client.act("/execute", body, timeout=limit)
+            ran = await self._client.act("/execute", body, self._ran, timeout=limit)
         except TimeoutError:
             if not free:
                 raise self._client.lost(f"an act took over {limit:g} s") from None
@@ -126,7 +126,6 @@ class OsworldScreen(Remote):
             return f"the code was stopped after {timeout:g} s"
         except RefusedError as error:
             return f"the machine refuses: {error}"
-        ran = self._ran(answer)
         if self._client.identity is None:
             await self._settle()
         complaint = ran.error.strip().rpartition("\n")[2][:_LONGEST_COMPLAINT]
@@ -167,7 +166,7 @@ class OsworldScreen(Remote):
         try:
             return decoded(body, self.size)
         except ValueError as error:
-            raise self._client.lost(f"its screenshot is broken: {error}") from error
+            raise self._client.fault(f"its screenshot is broken: {error}") from error
 
     async def _state(self) -> State:
         """Windows and boot; a machine that has booted since the episode began is lost."""

@@ -18,8 +18,9 @@ from claw_envs.gui.webapps.verify import verify
 _DRAWN = """() => document.body.children.length ? null : new Promise(resolve =>
   new MutationObserver(() => resolve(null)).observe(document.body, {childList: true}))"""
 _SAVED = "() => globalThis.store?.settled().then(() => null)"
+_ANSWERS = "() => null"
 _TIMEOUT = 20.0
-"""Seconds for either; both take some milliseconds."""
+"""Seconds for each; they take some milliseconds."""
 
 
 class WebappScenario:
@@ -48,14 +49,28 @@ class WebappScenario:
 
     async def verify(self, said: Said) -> Outcome:
         """+1 where all is as the task wants it, else -1; the report is that of `claw_envs.gui.webapps.verify`."""
-        try:
-            await self._screen.evaluate(_SAVED, timeout=_TIMEOUT)
-        except UnansweredError as error:
-            raise InfrastructureError(f"whether all is saved is not known: {error}") from None
-        except PageError:
-            pass  # of a tab that crashed nothing is on its way
+        await self._saved()
         report = verify(self._goal, self._store.initial, self._store.state, said.ending)
         return Outcome(1.0 if report["success"] else -1.0, report)
+
+    async def _saved(self) -> None:
+        """Wait until nothing is on its way from the page.
+
+        Where the page answers but never gets there, its script was stopped, as an agent brings about by a formula that
+        takes for ever. What it did not save it never will: that is no way out of a verdict.
+
+        Raises:
+            InfrastructureError: if the page does not answer at all.
+        """
+        for script in (_SAVED, _ANSWERS):
+            try:
+                await self._screen.evaluate(script, timeout=_TIMEOUT)
+                return
+            except UnansweredError as error:
+                unanswered = error
+            except PageError:
+                return  # of a tab that crashed nothing is on its way
+        raise InfrastructureError(f"whether all is saved is not known: {unanswered}")
 
     async def close(self) -> None:
         """Let the screen go."""

@@ -16,6 +16,19 @@ Sink = Callable[[bytes], None]
 _LONGEST_MESSAGE = 16384
 _HEADER = 8
 _GO = 'cd -- "$1" 2>/dev/null || cd -- "$2" || exit'
+_SAYS = "printf '\\0%s %s %s\\0' \"$0\""
+_RAW = f"""{_SAYS} begin $$ >&2
+read -r _
+exec 3<&0
+env --default-signal=INT true 2>/dev/null && env='env --default-signal=INT,QUIT'
+({_GO}; shift 2; exec $env "$@" <&3 3<&-) &
+exec 3<&- </dev/null >/dev/null
+wait $!
+{_SAYS} end $? >&2"""
+"""The shell around a command whose output is its own. It waits for a line, else output could come before the word that
+the command has begun. While the command runs it holds neither end of its streams: other processes of the same user
+could reach them through it. What a shell starts in the background is deaf to interrupts, where `env` does not heal it.
+"""
 
 
 class Command(NamedTuple):
@@ -39,12 +52,12 @@ class Command(NamedTuple):
 
     def wrapped(self, mark: str) -> list[str]:
         """The command with the shell around it."""
+        if self.raw:
+            return ["/bin/sh", "-c", _RAW, mark, self.cwd, self.cwd if self.strict else "/", *self.argv]
         joins = "exec 2>&1; " if self.joined and not self.tty else ""
         survives = "trap : INT QUIT; " if self.tty else ""  # typed to the command, they come to its shell too
         run = f'head -c {len(self.stdin)} | "$@"' if self.stdin else 'exec "$@"'
-        says = f"{'>&2 ' if self.raw else ''}printf '\\0%s %s %s\\0' \"$0\""
-        waits = "read -r _; " if self.raw else ""  # else its output could come before the word that it has begun
-        script = f"{survives}{says} begin $$; {waits}({joins}{_GO}; shift 2; {run}); {says} end $?"
+        script = f"{survives}{_SAYS} begin $$; ({joins}{_GO}; shift 2; {run}); {_SAYS} end $?"
         return ["/bin/sh", "-c", script, mark, self.cwd, self.cwd if self.strict else "/", *self.argv]
 
 

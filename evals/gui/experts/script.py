@@ -9,7 +9,7 @@ from evals.gui.experts.grammar import read_line
 from evals.gui.experts.page import Page
 from evals.gui.experts.policy import PlainPolicy, Stuck, call, message
 
-_PATIENCE = 8
+_PATIENCE = 5
 """How often a line is put off."""
 
 
@@ -54,7 +54,7 @@ class ScriptedExpert(PlainPolicy):
         self._sent = action is not None
         if action is None:
             self._once_more(f"no such element in\n{page.text}")
-            action = Call("wait", {"seconds": 1})
+            action = Call("wait", {"seconds": self._tries})  # longer each time
         return message(action)
 
     def _next(self) -> None:

@@ -29,6 +29,8 @@ from evals.gui.options import GuiOptions, MiniwobOptions, OsworldOptions, Webapp
         ("osworld", {"sandbox": "docker"}, {"sandbox": "docker"}),
         ("osworld", {"machines": "docker"}, {"backend": "osworld", "machines": "docker"}),
         ("osworld", {"machines": "my.provider:make"}, {"backend": "osworld", "machines": "my.provider:make"}),
+        ("osworld", {"machines": "vms.toml"}, {"backend": "osworld", "machines": "vms.toml"}),
+        ("osworld", {"cache": "/files", "password": "pw"}, {"cache": "/files", "password": "pw"}),
         (
             "osworld",
             {"machines": "http://10.0.0.5:5000, http://10.0.0.6:5000", "desktop_env": "/opt/os/bin/python"},

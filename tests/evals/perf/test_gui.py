@@ -70,9 +70,10 @@ def judged(text: str, report: Report) -> Target:
 
 
 @pytest.mark.parametrize(("step", "holds"), [(65.0, True), (65.1, False)])
-def test_a_step_is_judged_by_the_bare_capture(step: float, holds: bool) -> None:
-    report = made(claw={"screenshot": step}, cdp={"capture": 50.0, "screenshot": 1.0})
-    assert judged("claw: a click and its screenshot", report).holds is holds
+@pytest.mark.parametrize(("floor", "named"), [("capture", "the bare capture"), ("screenshot", "a bare click")])
+def test_a_step_is_judged_by_bare_calls(step: float, holds: bool, floor: str, named: str) -> None:
+    report = made(claw={"screenshot": step}, cdp={"capture": 1.0, "screenshot": 1.0} | {floor: 50.0})
+    assert judged(f"claw: a click and its screenshot at most 1.3 times {named}", report).holds is holds
 
 
 @pytest.mark.parametrize(

@@ -14,6 +14,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any, BinaryIO, NoReturn
 
 from claw_envs.gui.desktop.inside import frames
+from claw_envs.gui.desktop.inside.guard import keep_to_itself
 from claw_envs.gui.desktop.inside.machine import Machine, MachineError
 
 _THREADS = 8
@@ -99,6 +100,7 @@ def main() -> None:
     os.dup2(2, 1)  # what programs of the desktop print is no answer
     width, height = (int(part) for part in sys.argv[1].split("x"))
     try:
+        keep_to_itself()
         machine = Machine((width, height), on_end=_end)
     except OSError as error:
         _end(str(error))

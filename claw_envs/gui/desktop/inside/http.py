@@ -16,6 +16,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, NoReturn
 from urllib.parse import urlsplit
 
+from claw_envs.gui.desktop.inside.guard import keep_to_itself
 from claw_envs.gui.desktop.inside.machine import Machine
 from claw_envs.gui.desktop.inside.names import IDENTITY, SECRET, SECRET_VARIABLE
 from claw_envs.gui.desktop.inside.osworld import commands, seeing, things
@@ -119,6 +120,7 @@ def main() -> None:
     secret = os.environ.pop(SECRET_VARIABLE, "")
     width, height = (int(part) for part in given.size.split("x"))
     try:
+        keep_to_itself()
         machine = Machine((width, height), on_end=end)
         server = Server((given.host, given.port), Desk(machine, Recording(machine.size)), secret)
     except OSError as error:

@@ -56,14 +56,7 @@ def execute(command: str | Sequence[str], *, shell: bool = False, timeout: float
         OSError: if it cannot be started.
         ValueError: if it is no command.
     """
-    process = subprocess.Popen(
-        words(command, shell=shell),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-        cwd=os.path.expanduser("~"),
-    )
+    process = _start(command, shell, subprocess.PIPE)
     try:
         output, error, timed_out = _collect(process, time.monotonic() + timeout)
     finally:
@@ -79,14 +72,7 @@ def launch(command: str | Sequence[str], *, shell: bool = False) -> int:
         OSError: if it cannot be started.
         ValueError: if it is no command.
     """
-    process = subprocess.Popen(
-        words(command, shell=shell),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-        cwd=os.path.expanduser("~"),
-    )
+    process = _start(command, shell, subprocess.DEVNULL)
     _launched.append(process)
     _launched[:] = [one for one in _launched if one.poll() is None]
     return process.pid
@@ -94,6 +80,23 @@ def launch(command: str | Sequence[str], *, shell: bool = False) -> int:
 
 _launched: "list[subprocess.Popen[bytes]]" = []
 """Whose ends are still to be taken notice of."""
+
+
+def _start(command: str | Sequence[str], shell: bool, streams: int) -> "subprocess.Popen[bytes]":
+    return subprocess.Popen(
+        words(command, shell=shell),
+        stdin=subprocess.DEVNULL,
+        stdout=streams,
+        stderr=streams,
+        start_new_session=True,
+        cwd=os.path.expanduser("~"),
+        env=_environment(),
+    )
+
+
+def _environment() -> dict[str, str]:
+    """This program's without its own way to modules: what lies there, an agent could change."""
+    return {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
 
 
 def kill_group(process: "subprocess.Popen[bytes]") -> None:

@@ -9,6 +9,7 @@ import msgspec
 from claw_envs.core.errors import UserError
 from claw_envs.core.settings import read_settings
 from claw_envs.gui.osworld.machines.base import Provider
+from claw_envs.gui.osworld.machines.file import SUFFIXES, read_machines
 from claw_envs.gui.osworld.machines.listed import Listed, ListedMachines
 from claw_envs.lookup import lookup
 
@@ -23,12 +24,14 @@ def provider_of(machines: Machines, size: tuple[int, int]) -> Provider:
 
     Args:
         machines: addresses, or objects with the fields of `listed.Listed`; `docker`; or `module:name` of a callable
-            that gives a provider.
+            that gives a provider; or a file of addresses and objects, see `file.read_machines`.
         size: of the screen, for machines that are made anew.
 
     Raises:
         UserError: if it is none of these.
     """
+    if isinstance(machines, str) and "://" not in machines and machines.endswith(SUFFIXES):
+        machines = read_machines(machines)
     key = msgspec.json.encode((machines, size if machines == DOCKER else None))
     with _lock:
         provider: Provider = _known.get(key) or _make(machines, size)

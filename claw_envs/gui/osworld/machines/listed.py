@@ -58,6 +58,7 @@ class ListedMachines:
         for each in machines:
             if urlsplit(each.url).scheme not in ("http", "https") or not urlsplit(each.url).hostname:
                 raise UserError(f"machines: {each.url!r} is no address; write it as http://10.0.0.5:5000")
+        self._urls = [each.url for each in machines]
         self._lock = threading.Lock()
         self._free = deque(machines)
         self._aside: deque[Listed] = deque()
@@ -66,25 +67,31 @@ class ListedMachines:
 
     async def lease(self, task: Task) -> Lent:
         """See `base.Provider.lease`."""
+        try:
+            async with asyncio.timeout(_LEASE_TIMEOUT):
+                return await self._lease(plan_of(task).snapshot)
+        except TimeoutError as error:
+            said = f"no OSWorld machine was free and ready within {_LEASE_TIMEOUT:g} s, of {', '.join(self._urls)}"
+            raise InfrastructureError(said) from error
+
+    async def _lease(self, snapshot: str) -> Lent:
         tried: set[str] = set()
-        async with asyncio.timeout(_LEASE_TIMEOUT):
-            while True:
-                machine = await self._take(tried)
-                tried.add(machine.url)
-                ready = False
-                try:
-                    await _make_ready(machine, plan_of(task).snapshot)
-                    ready = True
-                except InfrastructureError as error:
-                    fault = error
-                finally:
-                    if not ready:
-                        self._put(machine, failed=True)
-                if ready:
-                    browser = machine.browser or f"http://{machine.host}:{_BROWSER_PORT}"
-                    return Lent(machine.url, browser=browser)
-                if not self._others(tried):
-                    raise fault
+        while True:
+            machine = await self._take(tried)
+            tried.add(machine.url)
+            ready = False
+            try:
+                await _make_ready(machine, snapshot)
+                ready = True
+            except InfrastructureError as error:
+                fault = error
+            finally:
+                if not ready:
+                    self._put(machine, failed=True)
+            if ready:
+                return Lent(machine.url, browser=machine.browser or f"http://{machine.host}:{_BROWSER_PORT}")
+            if not self._others(tried):
+                raise fault
 
     async def give_back(self, lent: Lent, *, failed: bool) -> None:
         """See `base.Provider.give_back`."""

@@ -10,7 +10,7 @@ import re
 import shlex
 import time
 from collections.abc import Awaitable, Callable, Sequence
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from claw_envs.core.errors import InfrastructureError, UserError
@@ -30,29 +30,37 @@ _IMPORTED = re.compile(r"\bimport +(\w+)")
 _Step = Callable[..., Awaitable[None]]
 
 
+class _MistakeError(Exception):
+    """What the task asks for makes no sense; the message says why."""
+
+
 async def carry_out(steps: Sequence[ConfigStep], place: Place, *, timeout: float, strict: bool = True) -> None:
     """Carry out steps in order.
 
     Args:
         timeout: seconds for all of them.
-        strict: False where the agent may have taken away what a step needs: such a step is passed over.
+        strict: False before the evaluation, where the agent may have taken away what a step needs: such a step is
+            passed over.
 
     Raises:
         InfrastructureError: if the machine is lost, the time is over, or a step does not do what it should.
-        UserError: if the task names a step that there is not, or arguments that it does not take.
+        UserError: if the task names a step that there is not, or asks one for what it cannot do.
     """
-    number = 0
+    number, part = 0, "its set-up" if strict else "what comes before its evaluation"
     try:
         async with asyncio.timeout(timeout):
             for number, step in enumerate(steps, 1):
                 run = bound(step, place)
                 try:
                     await run()
+                except _MistakeError as error:
+                    raise UserError(_said(place, number, part, step, str(error))) from error
                 except OSError as error:
                     if strict:
-                        raise InfrastructureError(_said(place, number, step, str(error))) from error
+                        raise InfrastructureError(_said(place, number, part, step, str(error))) from error
     except TimeoutError as error:
-        raise InfrastructureError(_said(place, number, steps[number - 1], f"not done after {timeout:g} s")) from error
+        said = _said(place, number, part, steps[number - 1], f"not done after {timeout:g} s")
+        raise InfrastructureError(said) from error
 
 
 def bound(step: ConfigStep, place: Place) -> Callable[[], Awaitable[None]]:
@@ -71,15 +79,13 @@ def bound(step: ConfigStep, place: Place) -> Callable[[], Awaitable[None]]:
     return lambda: function(place, **step.parameters)
 
 
-def _said(place: Place, number: int, step: ConfigStep, reason: str) -> str:
-    return f"task {place.task.id}: step {number} of its set-up, {step.type}: {reason}"
+def _said(place: Place, number: int, part: str, step: ConfigStep, reason: str) -> str:
+    return f"task {place.task.id}: step {number} of {part}, {step.type}: {reason}"
 
 
 async def launch(place: Place, command: Command, shell: Any = False) -> None:
     """Start a program that stays."""
-    if isinstance(command, str) and not _yes(shell):
-        command = shlex.split(command)
-    await place.machine.launch(filled(command, place), shell=_yes(shell))
+    await place.machine.launch(filled(_words(command, shell), place), shell=_yes(shell))
 
 
 async def execute(
@@ -99,6 +105,7 @@ async def execute(
         if said is not None:
             raise OSError(said)
         return
+    command = _words(command, shell)
     end = time.monotonic() + _UNTIL_TIMEOUT
     while True:
         ran = await place.machine.execute(filled(command, place), shell=_yes(shell), timeout=_COMMAND_TIMEOUT)
@@ -116,7 +123,10 @@ async def execute(
 
 async def sleep(place: Place, seconds: float) -> None:
     """Wait, as the task says."""
-    await asyncio.sleep(float(seconds))
+    try:
+        await asyncio.sleep(float(seconds))
+    except (TypeError, ValueError) as error:
+        raise _MistakeError(str(error)) from error
 
 
 async def download(place: Place, files: list[dict[str, str]]) -> None:
@@ -127,10 +137,22 @@ async def download(place: Place, files: list[dict[str, str]]) -> None:
 
 
 async def upload_file(place: Place, files: list[dict[str, str]]) -> None:
-    """Put files of this side onto the machine; relative paths count from the task's own folder."""
+    """Put files of this side onto the machine: of the task's own folder, or of the user's cache folder."""
     for file in files:
-        source = place.task.folder() / file["local_path"]
+        source = _local(place, file["local_path"])
         await place.machine.write_file(file["path"], await asyncio.to_thread(source.read_bytes))
+
+
+def _local(place: Place, path: str) -> Path:
+    """A file that a task brings along: what somebody else's task names elsewhere is not for its machine."""
+    folder = place.task.folder()
+    allowed = [folder, *([place.cache.folder] if place.cache else [])]
+    source = (folder / path).resolve()
+    if not any(source.is_relative_to(each.resolve()) for each in allowed):
+        raise _MistakeError(f"{path} is neither in the task's folder nor in the cache folder")
+    if not source.is_file():
+        raise _MistakeError(f"{source}: no such file")
+    return source
 
 
 async def open_path(place: Place, path: str) -> None:
@@ -170,6 +192,16 @@ async def chrome_open_tabs(place: Place, urls_to_open: list[str]) -> None:
 async def chrome_close_tabs(place: Place, urls_to_close: list[str]) -> None:
     """Close tabs by what they show."""
     await close_tabs(place, urls_to_close)
+
+
+def _words(command: Command, shell: Any) -> Command:
+    """The arguments of a command that no shell reads."""
+    if not isinstance(command, str) or _yes(shell):
+        return command
+    try:
+        return shlex.split(command)
+    except ValueError as error:
+        raise _MistakeError(f"{error}: {command}") from error
 
 
 def _gestures(command: Command) -> str | None:

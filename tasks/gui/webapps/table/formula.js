@@ -13,6 +13,9 @@ export class Fault {
   }
 }
 
+/** In a range; a larger one has no value. */
+const MOST_CELLS = 50_000;
+
 const TOKEN = /\s*(?:(\d+(?:\.\d+)?|\.\d+)|"((?:[^"]|"")*)"|(\$?[A-Z]{1,2}\$?[1-9]\d{0,3}(?::\$?[A-Z]{1,2}\$?[1-9]\d{0,3})?)(?![A-Z0-9(])|([A-Z]+)|(<=|>=|<>|[-+*\/^&%=<>(),;]))/iy;
 
 /** The value of a formula without its `=`; `cell` gives the value at an address. */
@@ -111,7 +114,9 @@ class Parser {
   }
 
   #reference(name) {
-    const values = inRange(range(name)).map((place) => this.cell(place));
+    const { left, top, right, bottom } = range(name);
+    if ((right - left + 1) * (bottom - top + 1) > MOST_CELLS) return new Fault("#REF!");
+    const values = inRange({ left, top, right, bottom }).map((place) => this.cell(place));
     return name.includes(":") ? values : values[0];
   }
 

@@ -35,6 +35,21 @@ while True:
     g.change(foreground=int(time.time() * 1e6) & 0xffffff); w.fill_rectangle(g, 0, 0, 300, 200)
     d.sync(); time.sleep(0.005)
 """
+INTRUDES = """
+import ctypes, os, sys
+found = {}
+for pid in filter(str.isdigit, os.listdir('/proc')):
+    words = open(f'/proc/{pid}/cmdline').read().split(chr(0))
+    if 'claw_envs.gui.desktop.inside' in words:
+        for name, flags in (('mem', os.O_RDWR), ('fd/0', os.O_WRONLY), ('fd/3', os.O_WRONLY), ('environ', 0)):
+            try:
+                os.open(f'/proc/{pid}/{name}', flags)
+                found[name] = 'open'
+            except OSError as error:
+                found[name] = type(error).__name__
+        found['ptrace'] = ctypes.CDLL(None).ptrace(16, int(pid), 0, 0)
+print(sorted(found.items()))
+"""
 FULL = """from Xlib.protocol import event
 w = window(); d.sync(); state, full = d.intern_atom('_NET_WM_STATE'), d.intern_atom('_NET_WM_STATE_FULLSCREEN')
 m = event.ClientMessage(window=w, client_type=state, data=(32, [1, full, 0, 1, 0]))
@@ -112,6 +127,27 @@ def test_a_desktop_that_dies_is_ours_and_the_next_episode_has_another(on_desktop
             await screen.look(Parts())
         await screen.open(task())
         assert (await screen.look(Parts())).screenshot is not None
+
+    on_desktop(body)
+
+
+def test_an_agent_that_stops_its_desktop_is_not_scored(on_desktop: OnDesktop) -> None:
+    async def body(screen: DesktopScreen) -> None:
+        client, command = screen._client, "pkill -STOP -f claw_envs.gui.desktop.inside"
+        assert client is not None
+        with pytest.raises(InfrastructureError, match="did not answer to execute"):
+            await client.ask("execute", limit=5, command=command, shell=False, timeout=60)
+        await screen.open(task())
+        assert await screen.platform() == "Linux"
+
+    on_desktop(body)
+
+
+def test_an_agent_cannot_answer_for_its_desktop(on_desktop: OnDesktop) -> None:
+    async def body(screen: DesktopScreen) -> None:
+        said = await screen.execute(["/usr/bin/python3", "-c", INTRUDES])
+        refused = [(name, "PermissionError") for name in ("environ", "fd/0", "fd/3", "mem")]
+        assert said.output == f"{[*refused, ('ptrace', -1)]}\n", said.error
 
     on_desktop(body)
 

@@ -8,17 +8,14 @@ import pytest
 
 from claw_envs.core.task import Task
 from claw_envs.gui.osworld.format import read
-from tests.claw_envs.gui.osworld.serving import Crooked, Served, crooked, missing
+from tests.claw_envs.gui.osworld.serving import Crooked, Served, crooked, serving
 
 
 @pytest.fixture(scope="session")
 def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
     """The live server."""
-    if lacking := missing():
-        pytest.skip(f"a desktop needs {', '.join(lacking)}")
-    server = Served(tmp_path_factory.mktemp("served") / "log")
-    yield server
-    server.stop()
+    with serving(tmp_path_factory.mktemp("served")) as server:
+        yield server
 
 
 @pytest.fixture

@@ -10,9 +10,11 @@ import subprocess
 import threading
 import time
 import urllib.request
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO, Any, Literal
+
+import pytest
 
 from claw_envs.gui.desktop.inside.names import IDENTITY, SECRET
 
@@ -71,6 +73,18 @@ class Served:
         assert self.process.stdout is not None
         self.process.stdout.close()
         self._log.close()
+
+
+@contextlib.contextmanager
+def serving(folder: Path) -> Iterator[Served]:
+    """A server whose log is in `folder`, ended at the end; the test is skipped where this machine cannot have one."""
+    if lacking := missing():
+        pytest.skip(f"a desktop needs {', '.join(lacking)}")
+    server = Served(folder / "log")
+    try:
+        yield server
+    finally:
+        server.stop()
 
 
 class Crooked(socketserver.ThreadingTCPServer):

@@ -59,6 +59,22 @@ def test_a_machine_is_lent_to_one_at_a_time(two: tuple[Crooked, Crooked], make_t
     asyncio.run(main())
 
 
+def test_who_waits_too_long_for_a_machine_is_told_which(
+    served: Served, make_task: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def main() -> None:
+        machines = ListedMachines((Listed(served.url),))
+        lent = await machines.lease(make_task())
+        monkeypatch.setattr("claw_envs.gui.osworld.machines.listed._LEASE_TIMEOUT", 0.05)
+        with pytest.raises(InfrastructureError, match=rf"no OSWorld machine was free .* {served.url}"):
+            await machines.lease(make_task())
+        monkeypatch.undo()
+        await machines.give_back(lent, failed=False)
+        assert (await machines.lease(make_task())).url == served.url
+
+    asyncio.run(main())
+
+
 def test_environments_of_a_process_share_their_machines(two: tuple[Crooked, Crooked]) -> None:
     urls = [each.url for each in two]
     assert provider_of(urls, SIZE) is provider_of(list(urls), (1, 1))
@@ -113,6 +129,36 @@ def test_a_provider_of_the_users(served: Served, make_task: Make) -> None:
     Mine.url, Mine.back = served.url, []
     asyncio.run(main())
     assert Mine.back == [False]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("vms.json", '[{"url": "http://a:1", "reset": ["go", "{snapshot}"]}, "http://b:1"]'),
+        ("vms.json", '{"machines": [{"url": "http://a:1", "reset": ["go", "{snapshot}"]}, "http://b:1"]}'),
+        ("vms.toml", 'machines = [{url = "http://a:1", reset = ["go", "{snapshot}"]}, "http://b:1"]'),
+        (
+            "vms.toml",
+            '[[machines]]\nurl = "http://a:1"\nreset = ["go", "{snapshot}"]\n[[machines]]\nurl = "http://b:1"',
+        ),
+    ],
+)
+def test_machines_are_listed_in_a_file(name: str, text: str, tmp_path: Path) -> None:
+    (tmp_path / name).write_text(text)
+    found = provider_of(str(tmp_path / name), SIZE)
+    assert isinstance(found, ListedMachines)
+    assert list(found._free) == [Listed("http://a:1", ("go", "{snapshot}")), Listed("http://b:1")]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"), [(None, "No such file"), ("[", "cannot be read"), ('{"url": "http://a:1"}', "no list `machines`")]
+)
+def test_a_file_that_lists_no_machines_is_said(text: str | None, said: str, tmp_path: Path) -> None:
+    path = tmp_path / "vms.json"
+    if text is not None:
+        path.write_text(text)
+    with pytest.raises(UserError, match=said):
+        OsworldScreen(str(path))
 
 
 @pytest.mark.parametrize(

@@ -207,6 +207,48 @@ def test_what_is_missing_is_said_before_the_episode(served: Served, make_task: M
         play(served, task)
 
 
+@pytest.mark.parametrize(
+    ("step", "parameters", "said"),
+    [
+        ("launch", {"command": "mousepad 'a"}, "No closing quotation: mousepad 'a"),
+        ("execute", {"command": "echo 'a"}, "No closing quotation: echo 'a"),
+        ("sleep", {"seconds": "long"}, "'long'"),
+        ("upload_file", {"files": [{"local_path": "absent.txt", "path": "~/x"}]}, r"absent\.txt: no such file"),
+        ("upload_file", {"files": [{"local_path": "/etc/hostname", "path": "~/x"}]}, "neither in the task's folder"),
+        ("upload_file", {"files": [{"local_path": "a/../../x", "path": "~/x"}]}, "neither in the task's folder"),
+        ("upload_file", {"files": [{"local_path": "out", "path": "~/x"}]}, "neither in the task's folder"),
+    ],
+)
+def test_a_mistake_in_a_step_is_the_users(
+    step: str, parameters: dict[str, Any], said: str, served: Served, make_task: Make, tmp_path: Path
+) -> None:
+    (tmp_path / "out").symlink_to("/etc/hostname")
+    task = make_task(config=[{"type": step, "parameters": parameters}])
+    with pytest.raises(UserError, match=f"task one: step 1 of its set-up, {step}: .*{said}"):
+        play(served, task)
+
+
+def test_a_mistake_before_the_evaluation_is_said_to_be_there(served: Served, make_task: Make) -> None:
+    steps = [{"type": "launch", "parameters": {"command": "'"}}]
+    task = make_task(evaluator=evaluator("exact_match", prints("echo -n a"), {"expected": "a"}, postconfig=steps))
+    with pytest.raises(UserError, match="step 1 of what comes before its evaluation, launch: No closing quotation"):
+        play(served, task)
+
+
+def test_a_file_of_the_cache_folder_is_brought_along(served: Served, make_task: Make, tmp_path: Path) -> None:
+    cache = tmp_path.with_name(f"{tmp_path.name}-cache")
+    cache.mkdir()
+    (cache / "far.txt").write_text("from afar")
+    files = [{"local_path": str(cache / "far.txt"), "path": "~/far.txt"}]
+    task = make_task(
+        config=[{"type": "upload_file", "parameters": {"files": files}}],
+        evaluator=evaluator("exact_match", prints("cat ~/far.txt"), {"expected": "from afar"}),
+    )
+    assert play(served, task, cache=cache).score == 1.0
+    with pytest.raises(UserError, match="nor in the cache folder"):
+        play(served, task)
+
+
 def test_arguments_that_a_step_does_not_take_are_said(served: Served, make_task: Make) -> None:
     task = make_task(config=[{"type": "sleep", "parameters": {"minutes": 1}}])
     with pytest.raises(UserError, match="'sleep': missing a required argument"):

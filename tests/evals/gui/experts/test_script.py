@@ -37,7 +37,7 @@ def test_one_line_a_message() -> None:
 def test_what_is_missing_is_waited_for() -> None:
     empty = "[ok]\n[8 turns left]"
     acts = said(ScriptedExpert(LINES[1:]), empty, empty, f"[ok]\n{FIRST}", f"[ok]\n{FIRST}")
-    assert acts == [Wait(1), Wait(1), ClickElement("2"), Done()]
+    assert acts == [Wait(1), Wait(2), ClickElement("2"), Done()]
 
 
 def test_what_is_to_be_seen_costs_nothing_where_it_is_there() -> None:
