@@ -69,15 +69,19 @@ def validate_tasks(
 
     Args:
         source: of terminal, SWE or web application tasks, as their loaders take it; or built-in ones by name:
-            `terminal`, `swe`, `webapps` (`gui` is the same) or `desktop`. None is the first two, which need no screen.
+            `terminal`, `swe`, `webapps` (`gui` is the same) or `desktop`, or a part of the latter two, such as
+            `webapps/shop`. None is the first two, which need no screen.
         parallel: tasks in work at a time.
         backend: name of the sandbox backend.
         network: `none` or `full`, instead of every task's own.
 
     Raises:
-        UserError: if there is no task at all, `parallel` is below 1, there is no such network or backend, no container
-            engine or browser where one is needed, or no way to choose the network.
+        UserError: if there is no task at all, or GUI tasks that have no solution, `parallel` is below 1, there is no
+            such network or backend, no container engine or browser where one is needed, or no way to choose the
+            network.
     """
+    from claw_envs.gui.miniwob import loader as miniwob_loader
+    from claw_envs.gui.osworld import loader as osworld_loader
     from claw_envs.gui.webapps import loader as webapps_loader
     from claw_envs.swe import loader as swe_loader
     from claw_envs.swe import validate as swe
@@ -91,11 +95,19 @@ def validate_tasks(
         "gui": webapps,
         "webapps": webapps,
         "desktop": (lambda _: Survey(load_tasks("gui", "desktop"), []), _validate_gui),
+        "part": (lambda part: Survey(load_tasks("gui", part), []), _validate_gui),
     }
     if source is None:
         chosen = ["terminal", "swe"]
     elif source in families:
         chosen, source = [source], None
+    elif source.startswith(("webapps/", "desktop/")) and not Path(source).expanduser().exists():
+        chosen = ["part"]
+    elif miniwob_loader.recognises(source) or osworld_loader.recognises(source):
+        raise UserError(
+            f"{source}: these tasks have no solution to prove them by; of GUI tasks webapps, desktop, parts of them "
+            "such as webapps/shop, and folders with tasks in web applications can be proved"
+        )
     elif webapps_loader.recognises(source):
         chosen = ["webapps"]
     else:

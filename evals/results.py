@@ -29,7 +29,7 @@ class EpisodeResult(msgspec.Struct, kw_only=True):
         transcript: the conversation as chat messages, the last next state included.
         attempts: how often the episode was begun; above 1 where infrastructure failed.
         wall_s: seconds of the last attempt.
-        error: why it was aborted.
+        error: why it was aborted; on a screen also that the model's context was full.
     """
 
     task_id: str

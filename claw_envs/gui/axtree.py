@@ -10,6 +10,7 @@ Which elements there are is a screen's business.
 """
 
 import json
+import math
 import re
 from collections.abc import Sequence
 
@@ -17,6 +18,7 @@ from claw_envs.gui.actions.frame import Frame
 from claw_envs.gui.screen import Element
 
 OFFSCREEN = "offscreen"
+_MATTERS = ("main", "dialog", "alertdialog")
 LONGEST = 300
 """Characters of one name or value."""
 _BREAKS = re.compile("[\x0b\x0c\x1c-\x1e\x7f-\x9f\u2028\u2029]")  # what JSON leaves as it is, and ends a line or hides
@@ -26,12 +28,15 @@ _ROLE = re.compile(r"[a-zA-Z][a-zA-Z _-]{0,39}")
 def tree_text(elements: Sequence[Element], frame: Frame, *, max_characters: int) -> str:
     """`elements` as lines.
 
-    What is over `max_characters` is left out, first what is off the screen, then what stands last, and a line at the
-    end counts it.
+    What is over `max_characters` is left out: first what is off the screen, then what is outside of `main` and of
+    dialogs where there is a `main`, then what stands last. The focused element stays. A line at the end counts
+    the rest.
     """
     lines = [_line(element, frame) for element in elements]
     off = [OFFSCREEN in element.states for element in elements]
-    kept = set(_within(lines, off, max_characters))
+    aside = _aside(elements)
+    ranks = [("focused" not in each.states, off[i], aside[i]) for i, each in enumerate(elements)]
+    kept = set(_within(lines, ranks, max_characters))
     shown = [line for i, line in enumerate(lines) if i in kept]
     if left := len(lines) - len(kept):
         hidden = sum(off) - sum(off[i] for i in kept)
@@ -40,10 +45,22 @@ def tree_text(elements: Sequence[Element], frame: Frame, *, max_characters: int)
     return "\n".join(shown)
 
 
-def _within(lines: Sequence[str], off: Sequence[bool], most: int) -> list[int]:
-    """Which lines fit: those on the screen in order, then the others."""
+def _aside(elements: Sequence[Element]) -> list[bool]:
+    """Which elements are beside the matter: outside of `main` and of dialogs; none where there is no `main`."""
+    if all(element.role != "main" for element in elements):
+        return [False] * len(elements)
+    aside, within = [], math.inf  # the depth of the part that we are in
+    for element in elements:
+        if element.depth <= within:
+            within = element.depth if element.role in _MATTERS else math.inf
+        aside.append(within == math.inf)
+    return aside
+
+
+def _within(lines: Sequence[str], ranks: Sequence[tuple[bool, ...]], most: int) -> list[int]:
+    """Which lines fit: by their ranks, and of one rank in order."""
     kept: list[int] = []
-    for i in sorted(range(len(lines)), key=lambda i: off[i]):
+    for i in sorted(range(len(lines)), key=lambda i: ranks[i]):
         most -= len(lines[i]) + 1
         if most < 0:
             break

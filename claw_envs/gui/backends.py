@@ -61,9 +61,14 @@ def playable(tasks: Sequence[Task], options: Options) -> list[Task]:
     """The tasks that have all that they need, with a warning that names the others.
 
     Raises:
-        UserError: if none has, or a folder is named that does not exist.
+        UserError: if none has, a folder is named that does not exist, or machines for tasks that take place on none.
     """
     if all(task.verifier.kind != "osworld" for task in tasks):
+        if options.machines:
+            raise UserError(
+                "machines are for OSWorld's tasks, and here is none: choose tasks=\"desktop\" or OSWorld's own files, "
+                "or leave machines out"
+            )
         return list(tasks)
     from claw_envs.gui.osworld.cache import open_cache
     from claw_envs.gui.osworld.loader import runnable

@@ -39,7 +39,7 @@ from claw_envs.gui.acting import Carried, carry_out
 from claw_envs.gui.actions import Coordinates, Frame, Parsed, Space, parse, prompt
 from claw_envs.gui.acts import Ending, ScreenAct
 from claw_envs.gui.backends import Stage, open_stage, place_of, playable
-from claw_envs.gui.options import Backend, Options, check_observed, check_words, size_of
+from claw_envs.gui.options import Backend, Options, check_words, observed, size_of, warn_of_blindness
 from claw_envs.gui.recording import Recorder
 from claw_envs.gui.scenario import Said
 from claw_envs.gui.screen import Parts, View
@@ -47,6 +47,7 @@ from claw_envs.gui.words import turns_left, valid, view_text
 from claw_envs.sandbox.pool import SandboxPool
 
 MAX_URL = 10_000
+CONTEXT_FULL = "the model's context was full"
 
 
 class GuiEnv(ClawEnv):
@@ -76,8 +77,8 @@ class GuiEnv(ClawEnv):
         cache: str | Path | None = None,
         password: str = "password",
         executable: str | None = None,
-        size: Sequence[int] = (1280, 720),
-        observe: Sequence[str] = ("axtree", "screenshot"),
+        size: Sequence[int] | str = (1280, 720),
+        observe: Sequence[str] | str = ("axtree", "screenshot"),
         actions: Space = "elements",
         coordinates: Coordinates = "grid",
         images: int = 0,
@@ -99,8 +100,8 @@ class GuiEnv(ClawEnv):
             cache: folder with the files that OSWorld's tasks download; None: the one in claw-envs' cache.
             password: of the machines' user, for OSWorld's set-up commands that give it to sudo.
             executable: path of the browser; None: the one that is found.
-            size: width and height of the screen in pixels.
-            observe: which of `axtree` and `screenshot` are made; each takes time.
+            size: width and height of the screen in pixels; `1280x720` is read too.
+            observe: which of `axtree` and `screenshot` are made; each takes time. A text with commas is read too.
             actions: what the system prompt teaches: `elements`, `computer_use`, `computer_13` or `pyautogui`. The
                 others are read as well; code only where there is a sandbox for it.
             coordinates: that the agent reads and writes: `grid` (0 to 999 on both axes) or `pixels`.
@@ -112,7 +113,8 @@ class GuiEnv(ClawEnv):
             render_mode: None, `ansi` (the transcript as text) or `rgb_array` (the last screenshot).
         """
         check_words(actions=actions, coordinates=coordinates, backend=backend, sandbox=sandbox)
-        check_observed(observe, images, max_characters)
+        observe = observed(observe, images, max_characters)
+        warn_of_blindness(observe, images, actions)
         self._frame = Frame(size_of(size), "pixels" if actions == "pyautogui" else coordinates)  # as code has them
         self._observed = Parts(screenshot="screenshot" in observe, axtree="axtree" in observe)
         pictures = self._observed.screenshot or record is not None or render_mode == "rgb_array"
@@ -140,7 +142,10 @@ class GuiEnv(ClawEnv):
         seed = int(self.np_random.integers(2**31))
         place = place_of(task, self._options)
         if self._space == "pyautogui" and not place.takes_code:
-            raise UserError(f"task {task.id} is in a browser, where no code is carried out: choose other actions")
+            raise UserError(
+                f"task {task.id} is in a browser, where no code is carried out: choose other actions, such as "
+                'actions="elements", or tasks="desktop"'
+            )
         if self._open is None or self._open.place != place:
             await self._stop()
             self._open = open_stage(place, self._options)
@@ -162,7 +167,9 @@ class GuiEnv(ClawEnv):
 
     async def _act(self, action: Action) -> Step:
         at, frame = self._stage, self._frame
-        calls = parse(action, size=frame.size, coordinates=frame.coordinates, takes_code=at.place.takes_code)
+        calls = parse(
+            action, size=frame.size, coordinates=frame.coordinates, takes_code=at.place.takes_code, space=self._space
+        )
         before = self._view
         done = await carry_out(calls, at.screen, at.scenario.ended, limit=self.task.limits.step_timeout)
         self._ending, self._by_itself = done.ending, done.by_itself
@@ -200,8 +207,13 @@ class GuiEnv(ClawEnv):
         return (*stepped, await self._recorded(info))  # type: ignore[return-value]  # of the same types
 
     async def atruncate(self) -> dict[str, Any]:
-        """See `ClawEnv.atruncate`."""
-        return await self._recorded(await super().atruncate())
+        """See `ClawEnv.atruncate`; an episode that was not aborted has an `error` too, as the context was full."""
+        info = await super().atruncate()
+        if info["status"] == Status.TRUNCATED:
+            info["error"] = (
+                f"{CONTEXT_FULL}: a smaller max_characters (here {self._max_characters}) makes observations smaller"
+            )
+        return await self._recorded(info)
 
     async def _recorded(self, info: dict[str, Any]) -> dict[str, Any]:
         if self._recorder is None or info["status"] == Status.RUNNING:

@@ -1,5 +1,7 @@
 """What a user may choose of an environment's screens, checked."""
 
+import re
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_args
@@ -33,23 +35,28 @@ class Options(NamedTuple):
 
 
 def size_of(size: Any) -> tuple[int, int]:
-    """Width and height in pixels, out of a list or a tuple.
+    """Width and height in pixels, out of a list, a tuple, or a text such as `1280x720`.
 
     Raises:
         UserError: if it is no size.
     """
     least, most = _SIDES
-    sides = list(size) if isinstance(size, list | tuple) else []
+    written = re.fullmatch(r"(\d{1,5})x(\d{1,5})", size) if isinstance(size, str) else None
+    sides = list(map(int, written.groups())) if written else list(size) if isinstance(size, list | tuple) else []
     if len(sides) != 2 or not all(_whole(side, least, most) for side in sides):
-        raise UserError(f"size must be [width, height], whole numbers from {least} to {most}, got {size!r:.100}")
+        raise UserError(
+            f"size must be [width, height] or 1280x720, whole numbers from {least} to {most}, got {size!r:.100}"
+        )
     return sides[0], sides[1]
 
 
-def check_observed(observe: Any, images: Any, max_characters: Any) -> None:
-    """
+def observed(observe: Any, images: Any, max_characters: Any) -> Sequence[str]:
+    """The parts to observe, out of a list or a text with commas.
+
     Raises:
-        UserError: if there is no such part to observe, or too much of one.
+        UserError: if there is no such part, or too much of one.
     """
+    observe = [name.strip() for name in observe.split(",")] if isinstance(observe, str) else observe
     if not isinstance(observe, list | tuple) or not set(observe) <= set(OBSERVED):
         raise UserError(f"observe must be a list of {', '.join(OBSERVED)}, got {observe!r:.100}")
     if not _whole(images, 0, _MOST_IMAGES):
@@ -60,6 +67,20 @@ def check_observed(observe: Any, images: Any, max_characters: Any) -> None:
         raise UserError(
             f"max_characters must be a whole number from {_LEAST_CHARACTERS} on, got {max_characters!r:.100}"
         )
+    return observe
+
+
+def warn_of_blindness(observe: Sequence[str], images: int, actions: str) -> None:
+    """Say what an agent cannot see that acts all the same; who only records or judges may want that."""
+    if "axtree" in observe:
+        return
+    if not images:
+        unseen = "nothing of the screen: add axtree to observe, or set images=1 for one that sees pictures"
+    elif actions == "elements":
+        unseen = 'no ids of elements, which it is told to name: add axtree to observe, or set actions="computer_use"'
+    else:
+        return
+    warnings.warn(f"the agent is shown {unseen}", stacklevel=3)
 
 
 def check_words(*, actions: Any, coordinates: Any, backend: Any, sandbox: Any) -> None:

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import msgspec
 
+from claw_envs.core.errors import UserError
 from claw_envs.gui.acting import Carried
 from claw_envs.gui.actions import Parsed
 from claw_envs.gui.acts import Act
@@ -26,7 +27,14 @@ class Recorder:
         """
         Args:
             folder: for the files; made if missing.
+
+        Raises:
+            UserError: if it cannot be made.
         """
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UserError(f"record: the folder {folder} cannot be made ({error.strerror}); name another") from error
         self._folder = folder
         self._gif: Gif | None = None
 

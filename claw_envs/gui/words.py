@@ -49,8 +49,8 @@ def _around(view: View) -> Iterator[str]:
         yield from (f"Title: {one_line(pane.title)}" for pane in view.panes if pane.active and pane.title)
         if len(view.panes) > 1:
             yield f"Tabs: {_panes(view.panes)}"
-    elif view.panes:
-        yield f"Windows: {_panes(view.panes)}"
+    else:
+        yield f"Windows: {_panes(view.panes) or 'none'}"
     if view.focused:
         yield f"Focused: {one_line(view.focused)}"
 

@@ -2,7 +2,7 @@
 
 from typing import Literal
 
-from claw_envs.core.episode import Episode, Turn
+from claw_envs.core.episode import Episode, Status, Turn
 from claw_envs.core.errors import InfrastructureError
 from claw_envs.core.task import Task
 from evals.benchmark import Scored
@@ -63,10 +63,13 @@ def ending(episode: Episode) -> str:
     - `gave up`: the agent said that it cannot be done.
     - `wrong answer`
     - `page said no`: the page ended the episode.
-    - `not done`: messages, time or context ran out.
+    - `context full`: the conversation did not fit the model; the result's `error` says what makes it smaller.
+    - `not done`: messages or time ran out.
     """
     if episode.report.get("success"):
         return "solved"
     if episode.turns and all(map(malformed, episode.turns)):
         return "malformed only"
+    if episode.status is Status.TRUNCATED and episode.error:
+        return "context full"
     return _UNSOLVED[episode.report.get("ending", "limit")]

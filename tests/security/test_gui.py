@@ -14,7 +14,7 @@ import pytest
 
 from claw_envs.core.errors import UserError
 from claw_envs.core.loop import run_sync
-from claw_envs.gui.acts import Act, ClickElement, Goto, Hotkey, NewTab
+from claw_envs.gui.acts import Act, ClickElement, Goto, Hotkey, NewTab, Wait
 from claw_envs.gui.browser import BrowserScreen, PageError, Request, Response, engine, wall
 from claw_envs.gui.browser.executable import find_chromium
 from claw_envs.gui.browser.pool import BrowserPool
@@ -272,6 +272,7 @@ def test_no_other_kind_of_address_is_opened(hostile: Hostile, url: str) -> None:
                 await hostile.screen.evaluate(script, url)
             for pane in (await hostile.look()).panes:
                 assert pane.url.startswith(("http://task.test/", "about:", "chrome-error:", ":"))
+            await hostile.do(Wait(0.0))  # a refused address may still be replacing the page
             text = await hostile.screen.evaluate("document.documentElement.innerText")
             assert "root:" not in text
             assert "inside" not in text

@@ -55,7 +55,10 @@ def read_lines(text: str) -> list[Line]:
     while scanner.skip():
         if len(lines) == MOST_CALLS:
             raise ValueError(f"write at most {MOST_CALLS} calls in one message")
-        lines.append(scanner.call())
+        try:
+            lines.append(scanner.call())
+        except ValueError as error:
+            raise ValueError(f"{error}; in the call {scanner.called[:80]!r}") from None
     return lines
 
 
@@ -63,7 +66,12 @@ class _Scanner:
     """The tokens of a text, one after the other."""
 
     def __init__(self, text: str) -> None:
-        self._text, self._position = text, 0
+        self._text, self._position, self._begun = text, 0, 0
+
+    @property
+    def called(self) -> str:
+        """The line on which the last call begins."""
+        return self._text[self._begun :].lstrip().partition("\n")[0].rstrip()
 
     def skip(self) -> bool:
         """Pass over line breaks and comments; whether anything follows."""
@@ -72,6 +80,7 @@ class _Scanner:
         return self._look(inside=False)[0] != "end"
 
     def call(self) -> Line:
+        self._begun = self._position
         kind, name = self._take()
         if kind != "name" or self._take() != ("mark", "("):
             raise ValueError(f"a line holds one call and nothing else, not {self._near()}")

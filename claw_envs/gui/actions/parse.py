@@ -19,10 +19,11 @@ from typing import Any
 
 from claw_envs.core.env import Action, text_of
 from claw_envs.gui import acts
-from claw_envs.gui.actions import computer_13, elements
+from claw_envs.gui.actions import elements
 from claw_envs.gui.actions.frame import Coordinates, Frame
 from claw_envs.gui.actions.lines import Line, first_name, read_lines
-from claw_envs.gui.actions.vocabulary import COMPUTER_USE, Parsed, is_element_call, named_act
+from claw_envs.gui.actions.spaces import CODE, Space, names, right
+from claw_envs.gui.actions.vocabulary import Parsed, Taught, element_call, named_act
 from claw_envs.wire import calls as wire
 from claw_envs.wire.calls import Malformed
 from claw_envs.wire.read import message_calls, named_call, tagged_call
@@ -39,62 +40,72 @@ _LISTS = ("coordinate", "start_coordinate", "keys", "options")
 """Arguments that are lists, which a form without types writes as JSON."""
 _OBJECT = re.compile(r'\{\s*+"(?:action_type|action|name)"\s*+:')
 _DECODER = json.JSONDecoder()
-_RIGHT = 'Write a tool call, or one call a line in a block, as in:\n```\nclick("12")\n```'
-_MANY = f"There are too many actions in the message; write at most {MOST_ACTS}, best one. {_RIGHT}"
-_RIGHT_CODE = "Write code, as in:\n```python\npyautogui.click(640, 360)\n```"
-_RIGHT_OBJECT = f"Write: {json.dumps(computer_13.example_of('CLICK'))}"
+_RIGHT_CODE = f"Write code, as in:{CODE}"
 
 
 def parse(
-    action: Action | Any, *, size: tuple[int, int], coordinates: Coordinates = "grid", takes_code: bool = False
+    action: Action | Any,
+    *,
+    size: tuple[int, int],
+    coordinates: Coordinates = "grid",
+    takes_code: bool = False,
+    space: Space = "elements",
 ) -> list[Parsed]:
     """What `action` asks for, in order; at least one entry.
 
     Args:
         size: of the screen in pixels, width and height.
         coordinates: what those that the agent writes are; code always means pixels.
-        takes_code: whether the screen carries out `Code`.
+        takes_code: whether the screen carries out `Code`, as a desktop does and no browser.
+        space: what the prompt taught, for examples of what would be right.
     """
-    reader = _Reader(Frame(size, coordinates), takes_code)
+    reader = _Reader(Frame(size, coordinates), takes_code, Taught(space, browser=not takes_code))
+    many = f"There are too many actions in the message; write at most {MOST_ACTS}, best one. {right(space)}"
     if native := message_calls(action):
         if len(native) > MOST_ACTS:
-            return [Parsed(Malformed(_MANY, call.id), call.id) for call in native]
+            return [Parsed(Malformed(many, call.id), call.id) for call in native]
         return [reader.call(call) for call in native]
     text = spoken(text_of(action))
     spans = scan(text, languages=_PYTHON)
     tags = [span for span in spans if span.kind == "tag"]
     blocks = [span for span in spans if span.kind == "block" and span.language != "output"]
     if len(tags or blocks) > MOST_ACTS:
-        return [_malformed(_MANY)]
+        return [_malformed(many)]
     if tags:
-        example = COMPUTER_USE.example("computer_use")
-        return [reader.call(tagged_call(tag.content, closed=tag.closed, example=example)) for tag in tags]
+        return [reader.tag(tag) for tag in tags]
     found = [parsed for block in blocks for parsed in reader.block(block)] or list(reader.bare(text))
     if len(found) > MOST_ACTS:
-        return [_malformed(_MANY)]
+        return [_malformed(many)]
     nothing = "There was no action in the message" if text.strip() else "The message was empty"
-    return found or [_malformed(f"{nothing}. {_RIGHT}")]
+    return found or [_malformed(f"{nothing}. {right(space)}")]
 
 
 class _Reader:
     """Reads the parts of a message for one screen."""
 
-    def __init__(self, frame: Frame, takes_code: bool) -> None:
-        self._frame, self._takes_code = frame, takes_code
+    def __init__(self, frame: Frame, takes_code: bool, taught: Taught) -> None:
+        self._frame, self._takes_code, self._taught = frame, takes_code, taught
+        self._right = right(taught.space)
 
     def call(self, call: wire.Call | Malformed) -> Parsed:
         """A call of a tool."""
         if isinstance(call, Malformed):
-            right = "" if "Write: " in call.problem else f" {_RIGHT}"
-            return Parsed(Malformed(call.problem + right, call.id), call.id)
+            return Parsed(Malformed(f"{call.problem} {self._right}", call.id), call.id)
         arguments = call.arguments if call.typed else _with_lists(call.arguments)
-        return named_act(call.name, arguments, self._frame, strict=call.typed)._replace(id=call.id)
+        return named_act(call.name, arguments, self._frame, self._taught, strict=call.typed)._replace(id=call.id)
+
+    def tag(self, tag: Span) -> Parsed:
+        """What `<tool_call>` holds."""
+        call = tagged_call(tag.content, closed=tag.closed)
+        if isinstance(call, Malformed):  # whose example is of no action space
+            call = Malformed(call.problem.partition(" Write: ")[0], call.id)
+        return self.call(call)
 
     def block(self, block: Span) -> Iterator[Parsed]:
         """What a fenced block holds."""
         content = block.content.strip()
         if not block.closed:
-            yield _malformed(f"The block was not closed; end it with a line of three backticks. {_RIGHT}")
+            yield _malformed(f"The block was not closed; end it with a line of three backticks. {self._right}")
         elif content in _WORDS:
             yield Parsed(_WORDS[content], name=content)
         elif content.startswith(("{", "[")):
@@ -105,7 +116,8 @@ class _Reader:
             yield from self._code(content)
         else:
             what = repr(content[:60]) if content else "nothing"
-            yield _malformed(f"The block holds {what}, which is no action. {_RIGHT}")
+            there = ", ".join(names(self._taught.space, browser=self._taught.browser))
+            yield _malformed(f"The block holds {what}, which is no action; there are {there}. {self._right}")
 
     def bare(self, text: str) -> Iterator[Parsed]:
         """What a message without blocks holds; nothing where it is only words."""
@@ -123,18 +135,22 @@ class _Reader:
         try:
             lines = read_lines(text)
         except ValueError as error:
-            yield _malformed(f"The calls cannot be read: {error}. {_RIGHT}")
+            yield _malformed(f"The calls cannot be read: {error}. {self._right}")
             return
         for line in lines:
             yield self._line(line)
 
     def _line(self, line: Line) -> Parsed:
-        if not is_element_call(line.name):
-            return _malformed(f"There is no {line.name[:60]!r}; there are {', '.join(elements.TOOLS)}. {_RIGHT}")
-        name = elements.OTHER.get(line.name, line.name)
+        name = element_call(line.name)
+        if name is None:
+            return _malformed(self._taught.unknown(line.name))
         fields = elements.fields_of(name, line.positional)
+        if name in ("click", "hover") and len(line.positional) > 1 and all(map(_is_number, line.positional)):
+            return _malformed(
+                f"{name} takes an element's id, the number in brackets before it, not a point. {self._right}"
+            )
         if len(line.positional) > len(fields):
-            return _malformed(f"{name} takes {', '.join(fields) or 'nothing'}, and no more. {_RIGHT}")
+            return _malformed(f"{name} takes {', '.join(fields) or 'nothing'}, and no more. {self._right}")
         arguments = dict(zip(fields, line.positional, strict=False)) | line.named
         return self.call(named_call(name, arguments))
 
@@ -143,7 +159,7 @@ class _Reader:
         word = last.strip() if last.strip() in _WORDS else None
         code = head.rstrip() if word else text
         if not self._takes_code:
-            yield _malformed(f"Code is not carried out on this screen. {_RIGHT}")
+            yield _malformed(f"Code is not carried out on this screen. {self._right}")
         elif not code:
             yield _malformed(f"The block was empty. {_RIGHT_CODE}")
         elif len(code) > MOST_CODE:
@@ -159,11 +175,11 @@ class _Reader:
         try:
             value = json.loads(text)
         except (ValueError, RecursionError) as error:
-            yield _malformed(f"The block is not valid JSON ({error}). {_RIGHT_OBJECT}")
+            yield _malformed(f"The block is not valid JSON ({error}). {self._right}")
             return
         values = value if isinstance(value, list) else [value]
         if not 1 <= len(values) <= MOST_ACTS:
-            yield _malformed(f"A list of actions holds 1 to {MOST_ACTS} of them. {_RIGHT_OBJECT}")
+            yield _malformed(f"A list of actions holds 1 to {MOST_ACTS} of them. {self._right}")
             return
         for entry in values:
             yield self._object(entry)
@@ -175,7 +191,7 @@ class _Reader:
             try:
                 value, position = _DECODER.raw_decode(text, found.start())
             except (ValueError, RecursionError) as error:
-                yield _malformed(f"The action is not valid JSON ({error}). {_RIGHT_OBJECT}")
+                yield _malformed(f"The action is not valid JSON ({error}). {self._right}")
                 return
             if value.keys() & {"arguments", "parameters", "action", "action_type"}:
                 yield self._object(value)
@@ -184,13 +200,13 @@ class _Reader:
         if isinstance(value, str) and value in _WORDS:
             return Parsed(_WORDS[value], name=value)
         if not isinstance(value, dict):
-            return _malformed(f"An action is an object with its `action_type`. {_RIGHT_OBJECT}")
+            return _malformed(f"An action is an object with its `action_type`. {self._right}")
         if "action_type" in value:
             return self.call(named_call("computer_13", value))
         if "action" in value:
             return self.call(named_call("computer_use", value))
         if not isinstance(value.get("name"), str):
-            return _malformed(f"An action is an object with its `action_type`. {_RIGHT_OBJECT}")
+            return _malformed(f"An action is an object with its `action_type`. {self._right}")
         return self.call(named_call(value["name"], value.get("arguments", value.get("parameters", {}))))
 
 
@@ -200,7 +216,11 @@ def _malformed(problem: str) -> Parsed:
 
 def _is_lines(text: str) -> bool:
     name = first_name(text)
-    return name is not None and is_element_call(name)
+    return name is not None and element_call(name) is not None
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) or (isinstance(value, str) and value.isdigit())
 
 
 def _with_lists(arguments: dict[str, Any]) -> dict[str, Any]:

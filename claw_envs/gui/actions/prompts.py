@@ -4,14 +4,12 @@ Every form is read whichever is taught (`claw_envs.gui.actions.parse`). Code mea
 observation is to show pixels too.
 """
 
-from typing import Any, Literal, get_args
+from typing import Any
 
 from claw_envs.gui.actions.elements import BROWSER_ONLY
 from claw_envs.gui.actions.frame import Coordinates, Frame
+from claw_envs.gui.actions.spaces import Space
 from claw_envs.gui.actions.vocabulary import COMPUTER_13, COMPUTER_USE, ELEMENTS
-
-Space = Literal["elements", "computer_use", "computer_13", "pyautogui"]
-SPACES: tuple[Space, ...] = get_args(Space)
 
 _ROLE = """You carry out a task {where}. After each of your messages you are shown the screen as it is then.
 In each message say in a sentence or two what you see and what you do next, then {how}"""
@@ -21,7 +19,8 @@ _ELEMENTS = """call one or more tools in one block, one call a line:
 click("12")
 ```
 
-An element is named by its id, the number in brackets before it. Its box is (x, y, width, height){points}.
+An element is named by its id, the number in brackets before it, which is what click takes. Its box is (x, y, width, \
+height){points}.{windows}
 The calls are:
 
 {signatures}
@@ -62,7 +61,9 @@ DOUBLE_CLICK (x?, y?); DRAG_TO (x, y), from where the pointer is.
 - TYPING (text), where a line break is Enter; PRESS (key); KEY_DOWN (key); KEY_UP (key); HOTKEY (keys), as in \
 ["ctrl", "c"].
 - WAIT: do nothing for a moment. DONE: the task is done. FAIL: it cannot be done at all. These take nothing; DONE and \
-FAIL end your work."""
+FAIL end your work.{answer}"""
+_WINDOWS = " A click on an element of a window brings it to the front."
+_ANSWER = "\n- ANSWER (text): answer the question that the task asks. It ends your work."
 _PYAUTOGUI = """write Python code that calls pyautogui in one block:
 
 ```python
@@ -102,7 +103,10 @@ def prompt(
     frame = Frame(size, "pixels" if space == "pyautogui" else coordinates)
     x, y = frame.shown(size[0] // 2, size[1] // 2)
     schemas = tools_of(space, browser=browser)
-    body = _BODIES[space].format(x=x, y=y, points=_points(frame), signatures=_signatures(schemas))
+    body = _BODIES[space].format(
+        x=x, y=y, points=_points(frame), signatures=_signatures(schemas),
+        windows="" if browser else _WINDOWS, answer=_ANSWER if browser else "",
+    )  # fmt: skip
     where = "in a web browser" if browser else "on a computer with a graphical desktop"
     return _ROLE.format(where=where, how=body), schemas
 

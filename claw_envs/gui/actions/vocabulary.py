@@ -1,11 +1,10 @@
 """The name of a call, in any vocabulary, and the act that it stands for with its arguments. Nothing here raises.
 
 `computer_use` (Anthropic's `computer`) and `computer_13` are tools of many actions, which may also be called by their
-own names. Of names that several vocabularies have, such as `click` and `scroll`, the action on elements is meant unless
-a point comes with it.
+own names. Names are read whatever their case. Of those that several vocabularies have, such as `click` and `scroll`,
+the action on elements is meant unless a point comes with it.
 """
 
-import json
 from typing import Any, NamedTuple
 
 import msgspec
@@ -13,6 +12,14 @@ import msgspec
 from claw_envs.gui import acts
 from claw_envs.gui.actions import computer_13, computer_use, elements
 from claw_envs.gui.actions.frame import Frame
+from claw_envs.gui.actions.spaces import (
+    Space,
+    computer_13_example,
+    computer_use_example,
+    element_example,
+    names,
+    right,
+)
 from claw_envs.wire.calls import Malformed
 from claw_envs.wire.toolset import Tools
 
@@ -21,7 +28,19 @@ COMPUTER_USE = Tools(
     {"computer_use": (computer_use.ComputerUse, computer_use.example_of("left_click"))}, problem=lambda _: None
 )
 COMPUTER_13 = Tools({"computer_13": (computer_13.Computer13, computer_13.example_of("CLICK"))}, problem=lambda _: None)
-NAMES = ("computer_use", "computer_13", *elements.TOOLS)
+
+
+class Taught(NamedTuple):
+    """What an agent was told, for the complaints about what it writes."""
+
+    space: Space = "elements"
+    browser: bool = True
+    """Whether the screen is one."""
+
+    def unknown(self, name: str) -> str:
+        """There is no action of that name."""
+        there = ", ".join(names(self.space, browser=self.browser))
+        return f"There is no {name[:60]!r}; there are {there}. {right(self.space)}"
 
 
 class Parsed(NamedTuple):
@@ -34,18 +53,20 @@ class Parsed(NamedTuple):
     """The action's."""
 
 
-def is_element_call(name: str) -> bool:
-    """Whether an action on elements has that name."""
-    return name in elements.TOOLS or name in elements.OTHER
+def element_call(name: str) -> str | None:
+    """The action on elements of that name; None where there is none."""
+    name = name.lower()
+    return elements.OTHER.get(name, name if name in elements.TOOLS else None)
 
 
-def named_act(name: str, arguments: dict[str, Any], frame: Frame, *, strict: bool = True) -> Parsed:
+def named_act(name: str, arguments: dict[str, Any], frame: Frame, taught: Taught, *, strict: bool = True) -> Parsed:
     """The call of `name`.
 
     Args:
         frame: what coordinates mean.
         strict: False where the wire form has no types.
     """
+    given, name = name, name if computer_13.is_kind(name) and "id" not in arguments else name.lower()
     if name in ("computer_use", "computer"):
         return _computer_use(arguments, frame, strict=strict)
     if name == "computer_13":
@@ -53,22 +74,22 @@ def named_act(name: str, arguments: dict[str, Any], frame: Frame, *, strict: boo
     if computer_13.is_kind(name):
         return _computer_13({**arguments, "action_type": name}, frame, strict=strict)
     pointed = "coordinate" in arguments or {"x", "y"} <= arguments.keys()
-    if is_element_call(name) and not pointed:
-        return _element(elements.OTHER.get(name, name), arguments, strict=strict)
+    if (element := element_call(name)) and not pointed:
+        return _element(element, arguments, strict=strict)
     if computer_use.is_action(name):
         return _computer_use({**arguments, "action": name}, frame, strict=strict)
-    example = ELEMENTS.example("click")
-    return Parsed(Malformed(f"There is no tool {name[:60]!r}; the tools are {', '.join(NAMES)}. Write: {example}"))
+    if computer_13.is_kind(computer_13.kind_of(name)):
+        return _computer_13({**arguments, "action_type": name}, frame, strict=strict)
+    return Parsed(Malformed(taught.unknown(given)))
 
 
 def _element(name: str, arguments: dict[str, Any], *, strict: bool) -> Parsed:
-    tool = ELEMENTS.read(name, arguments, strict=strict)
-    if isinstance(tool, Malformed):
-        return Parsed(tool)
+    kind = elements.TOOLS[name][0]
     try:
-        return Parsed(elements.act_of(tool), name=name)
-    except ValueError as error:
-        return Parsed(Malformed(f"{name}: {error}. Write: {ELEMENTS.example(name)}"))
+        return Parsed(elements.act_of(msgspec.convert(arguments, kind, strict=strict)), name=name)
+    except (ValueError, RecursionError) as error:  # msgspec's own are ValueErrors
+        takes = ", ".join(kind.__struct_fields__) or "nothing"
+        return Parsed(Malformed(f"{name}: {error}. It takes {takes}. Write:{element_example(name)}"))
 
 
 def _computer_use(arguments: dict[str, Any], frame: Frame, *, strict: bool) -> Parsed:
@@ -76,9 +97,11 @@ def _computer_use(arguments: dict[str, Any], frame: Frame, *, strict: bool) -> P
     try:
         tool = msgspec.convert(given, computer_use.ComputerUse, strict=strict)
         return Parsed(computer_use.act_of(tool, frame), name=tool.action)
-    except (ValueError, RecursionError) as error:  # msgspec's own are ValueErrors
-        right = {"name": "computer_use", "arguments": computer_use.example_of(given.get("action"))}
-        return Parsed(Malformed(f"computer_use: {error}. Write: <tool_call>{json.dumps(right)}</tool_call>"))
+    except (ValueError, RecursionError) as error:
+        action = given.get("action")
+        known = isinstance(action, str) and computer_use.is_action(action)
+        there = "" if known else f"; there are {', '.join(names('computer_use', browser=True))}"
+        return Parsed(Malformed(f"computer_use: {error}{there}. Write:{computer_use_example(action)}"))
 
 
 def _computer_13(value: dict[str, Any], frame: Frame, *, strict: bool) -> Parsed:
@@ -87,5 +110,6 @@ def _computer_13(value: dict[str, Any], frame: Frame, *, strict: bool) -> Parsed
         tool = msgspec.convert(given, computer_13.Computer13, strict=strict)
         return Parsed(computer_13.act_of(tool, frame), name=tool.action_type)
     except (ValueError, RecursionError) as error:
-        right = computer_13.example_of(given.get("action_type"))
-        return Parsed(Malformed(f"computer_13: {error}. Write: {json.dumps(right)}"))
+        kind = given.get("action_type")
+        there = "" if computer_13.is_kind(kind) else f"; there are {', '.join(computer_13.EXAMPLES)}"
+        return Parsed(Malformed(f"computer_13: {error}{there}. Write:{computer_13_example(kind)}"))

@@ -104,7 +104,7 @@ class Session:
     @property
     def pending(self) -> bool:
         """Whether a window is about to become a tab, or a request waits for its answer."""
-        return self.network.busy or not self._arrived.is_set()
+        return self.network.busy or not self._arrived.is_set() or any(tab.waiting for tab in self.tabs)
 
     # --- what happens by itself ---------------------------------------------------------------------------------
 

@@ -46,3 +46,4 @@ async def settle(session: Session, *, patient: bool = True) -> None:
             async with asyncio.timeout_at(over):
                 await session.arrived()
                 await session.network.idle()
+                await asyncio.gather(*(tab.answered() for tab in session.tabs))

@@ -31,6 +31,9 @@ NO_FRAME = "No frame"
 _OPENABLE = ("http", "about:", "blob:")
 """Addresses that a window which a page opens may have; chromium refuses others."""
 
+_UNANSWERED = ("Document", "EventSource", "WebSocket", "Ping", "CSPViolationReport", "Prefetch")
+"""Kinds of requests that are waited for elsewhere, or that no script waits for."""
+
 
 class Tab:
     """A tab of one episode. Use on the shared loop."""
@@ -52,6 +55,10 @@ class Tab:
         self._end = asyncio.Event()
         self._settled = asyncio.Event()
         self._settled.set()
+        self._asked: set[str] = set()
+        """Requests of the page's scripts and parts whose answers have not come to it yet."""
+        self._answered = asyncio.Event()
+        self._answered.set()
         page.on("request", self._requested)
         page.on("requestfailed", self._failed)
         page.on("framenavigated", self._navigated)
@@ -67,6 +74,28 @@ class Tab:
     async def loaded(self) -> None:
         """Wait until the tab is on no way to another page."""
         await self._settled.wait()
+
+    @property
+    def waiting(self) -> bool:
+        """Whether the page waits for an answer.
+
+        As of the last call: chromium tells of a request before it answers to a later call of ours.
+        """
+        return not self._answered.is_set()
+
+    async def answered(self) -> None:
+        """Wait until all answers have come to the page."""
+        await self._answered.wait()
+
+    def _asks(self, event: dict[str, Any]) -> None:
+        if event.get("type") not in _UNANSWERED:
+            self._asked.add(event["requestId"])
+            self._answered.clear()
+
+    def _has(self, event: dict[str, Any]) -> None:
+        self._asked.discard(event["requestId"])
+        if not self._asked:
+            self._answered.set()
 
     def _crash(self, _: "Page") -> None:
         self._crashed = True
@@ -88,6 +117,8 @@ class Tab:
         if frame == self.page.main_frame:
             self.worlds.forget()
             self.homes.clear()
+            self._asked.clear()
+            self._answered.set()
 
     def _opened_window(self, event: dict[str, Any]) -> None:
         if event["url"].startswith(_OPENABLE):
@@ -98,7 +129,11 @@ class Tab:
         if self._cdp is None:
             self._cdp = await self.page.context.new_cdp_session(self.page)
             self._cdp.on("Page.windowOpen", self._opened_window)
+            self._cdp.on("Network.requestWillBeSent", self._asks)
+            self._cdp.on("Network.loadingFinished", self._has)
+            self._cdp.on("Network.loadingFailed", self._has)
             await self._cdp.send("Page.enable")
+            await self._cdp.send("Network.enable", {"maxTotalBufferSize": 0, "maxResourceBufferSize": 0})
         return self._cdp
 
     async def screenshot(self, scale: float = 1.0) -> NDArray[np.uint8]:

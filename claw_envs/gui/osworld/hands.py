@@ -43,7 +43,7 @@ def plain(act: ScreenAct, shown: Mapping[str, Element], size: tuple[int, int]) -
         ActError: if there is no such element, it has no place, a point is off the screen, or only a browser does that.
     """
     if isinstance(act, BrowserAct):
-        raise ActError("there is no browser here: use the applications of the desktop")
+        raise ActError("there is no browser here: a click on an element of a window brings it to the front")
     if isinstance(act, ElementAct):
         return _on_points(act, shown, size)
     assert not isinstance(act, Wait)

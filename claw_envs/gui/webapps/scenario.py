@@ -15,8 +15,14 @@ from claw_envs.gui.webapps.goal import goal_of
 from claw_envs.gui.webapps.store import Store
 from claw_envs.gui.webapps.verify import verify
 
-_DRAWN = """() => document.body.children.length ? null : new Promise(resolve =>
-  new MutationObserver(() => resolve(null)).observe(document.body, {childList: true}))"""
+_DRAWN = """() => new Promise(resolve => {
+  const loaded = performance.getEntriesByType("resource").map(entry => new URL(entry.name).pathname);
+  const stores = loaded.includes("/common/store.js");
+  const look = () => document.body.children.length && (globalThis.store || !stores)
+    ? resolve(null) : requestAnimationFrame(look);
+  look();
+})"""
+"""The body has an element, and the store its state where the page has one; looked for at every frame."""
 _SAVED = "() => globalThis.store?.settled().then(() => null)"
 _ANSWERS = "() => null"
 _TIMEOUT = 20.0

@@ -44,7 +44,12 @@ Player = Callable[[Task, int], PlainPolicy]
 async def play_all(
     make_env: Callable[[], ClawEnv], parts: Sequence[Part], players: Mapping[str, Player], *, parallel: int
 ) -> list[Played]:
-    """Play `parts`, each by its player, in at most `parallel` environments at a time; results are in their order."""
+    """Play `parts`, each by its player, in at most `parallel` environments at a time; results are in their order.
+
+    Raises:
+        UserError: if a player cannot play its part, as one whose solution cannot be read, or an environment its task.
+        InfrastructureError: see `play`.
+    """
     waiting, played = deque(enumerate(parts)), dict[int, Played]()
 
     async def worker() -> None:
@@ -56,9 +61,12 @@ async def play_all(
         finally:
             await env.aclose()
 
-    async with asyncio.TaskGroup() as group:
-        for _ in range(min(parallel, len(parts))):
-            group.create_task(worker())
+    try:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(min(parallel, len(parts))):
+                group.create_task(worker())
+    except BaseExceptionGroup as errors:  # callers handle UserError, not groups of it
+        raise errors.exceptions[0] from errors
     return [played[index] for index in range(len(parts))]
 
 

@@ -5,11 +5,12 @@ Each episode has a screen of its own. What a solution says is the business of `e
 
 from collections.abc import Sequence
 
+import gymnasium as gym
 from msgspec.structs import replace
 
+from claw_envs.core.env import ClawEnv
 from claw_envs.core.errors import InfrastructureError, UserError
 from claw_envs.core.task import Task
-from claw_envs.gui.env import GuiEnv
 from claw_envs.soundness import Report, prove
 from evals.gui.experts.play import Part, play
 from evals.gui.experts.script import ScriptedExpert
@@ -34,7 +35,8 @@ async def validate(tasks: Sequence[Task], backend: str, *, parallel: int) -> lis
 
 
 async def _check(task: Task, backend: str) -> Report:
-    env = GuiEnv([task], observe=("axtree",), sandbox=backend)
+    env = gym.make("claw/gui-v0", tasks=[task], observe=("axtree",), sandbox=backend).unwrapped
+    assert isinstance(env, ClawEnv)
     place = backend if task.verifier.kind == "osworld" else "browser"
     report = Report(task_id=task.id, format=task.verifier.kind, backend=place)
     try:

@@ -65,6 +65,23 @@ def test_then_what_stands_last() -> None:
     assert shown == ["[2] link", "[3] link", "[4 elements left out, 2 of them off the screen: scroll to see more]"]
 
 
+def test_before_that_what_is_outside_of_the_main_part() -> None:
+    page = [
+        Element(id="1", role="banner"),
+        Element(id="2", role="link", name="Orders", depth=1),
+        Element(id="3", role="searchbox", states=("focused",), depth=1),
+        Element(id="4", role="main"),
+        Element(id="5", role="button", depth=1),
+        Element(id="6", role="contentinfo"),
+        Element(id="7", role="dialog"),
+        Element(id="8", role="button", depth=1),
+    ]
+    kept = "  [3] searchbox focused\n[4] main\n  [5] button\n[7] dialog\n  [8] button"
+    assert text(*page, most=len(kept) + 1) == f"{kept}\n[3 elements left out, 0 of them off the screen]"
+    without = [each for each in page if each.role != "main"]
+    assert text(*without, most=len(kept)).startswith("[1] banner"), "there is no main part"
+
+
 def test_where_all_fits_nothing_is_said() -> None:
     links = [Element(id=str(i), role="link") for i in range(3)]
     assert text(*links, most=3 * len("[0] link\n")) == "[0] link\n[1] link\n[2] link"

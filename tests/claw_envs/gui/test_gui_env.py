@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import warnings
 from typing import Any
 
 import numpy as np
@@ -238,7 +239,7 @@ def test_the_seed_decides_the_tasks_own(played: Played) -> None:
 
 @pytest.mark.parametrize("observe", [[], ["axtree"], ["screenshot"], ["axtree", "screenshot"]])
 def test_only_what_is_asked_for_is_made(played: Played, observe: list[str]) -> None:
-    played(CLICK, observe=observe)
+    played(CLICK, observe=observe, images=int("screenshot" in observe))
     for seen in played.observations:
         assert (seen.axtree is not None, seen.screenshot is not None) == ("axtree" in observe, "screenshot" in observe)
         assert ("[1] button" in seen.text.replace("Focused: [1] button", "")) == ("axtree" in observe)
@@ -261,7 +262,7 @@ def test_code_is_not_taught_where_none_is_carried_out(played: Played) -> None:
 
 def test_render(monkeypatch: pytest.MonkeyPatch) -> None:
     played = Played(monkeypatch)
-    env = GuiEnv([task()], size=SIZE, observe=[], render_mode="rgb_array")
+    env = GuiEnv([task()], size=SIZE, observe=["axtree"], render_mode="rgb_array")
     blank: Any = env.render()
     assert (blank.shape, blank.max()) == ((200, 320, 3), 0)
     env.reset()
@@ -276,9 +277,10 @@ def test_render(monkeypatch: pytest.MonkeyPatch) -> None:
     ("wrong", "said"),
     [
         ({"size": (10, 10)}, "size must be"),
-        ({"size": "1280x720"}, "size must be"),
+        ({"size": "1280 x 720"}, "size must be"),
+        ({"size": "1280x9"}, "size must be"),
         ({"observe": ["sound"]}, "observe must be"),
-        ({"observe": "axtree"}, "observe must be"),
+        ({"observe": "axtree,sound"}, "observe must be"),
         ({"actions": "voice"}, "actions must be one of elements, computer_use"),
         ({"coordinates": "inches"}, "coordinates must be one of grid, pixels"),
         ({"backend": "phone"}, "backend must be one of browser, desktop, osworld"),
@@ -286,12 +288,51 @@ def test_render(monkeypatch: pytest.MonkeyPatch) -> None:
         ({"images": -1}, "images must be"),
         ({"images": 1, "observe": ["axtree"]}, 'needs "screenshot"'),
         ({"max_characters": 0}, "max_characters must be"),
+        ({"machines": "docker"}, "machines are for OSWorld's tasks, and here is none: choose tasks="),
         ({"render_mode": "human"}, "'ansi' or 'rgb_array'"),
     ],
 )
 def test_a_users_mistakes_are_named(wrong: dict[str, Any], said: str) -> None:
     with pytest.raises(UserError, match=said):
         GuiEnv([task()], **wrong)
+
+
+def test_size_and_parts_as_a_command_line_has_them() -> None:
+    seen = GuiEnv([task()], size="320x200", observe="axtree, screenshot").observation_space.sample()
+    assert (seen["screenshot"].shape, "axtree" in seen) == ((200, 320, 3), True)
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"observe": ["screenshot"]}, "nothing of the screen: add axtree"),
+        ({"observe": ["screenshot"], "images": 1}, "no ids of elements, which it is told to name"),
+        ({"observe": ["screenshot"], "images": 1, "actions": "computer_use"}, None),
+        ({}, None),
+    ],
+)
+def test_an_agent_that_cannot_see_what_it_needs_is_warned_of(settings: dict[str, Any], said: str | None) -> None:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        GuiEnv([task()], **settings)
+    assert [said in str(each.message) for each in caught if said] == [True] * (said is not None)
+    assert bool(caught) == bool(said)
+
+
+def test_what_would_be_right_is_said_in_the_form_that_was_taught(played: Played) -> None:
+    played(MALFORMED, actions="computer_13")
+    assert '{"action_type": "CLICK"' in played.texts[-1]
+    assert "click(" not in played.texts[-1]
+
+
+def test_a_full_context_says_what_makes_observations_smaller(played: Played) -> None:
+    played()
+    env = GuiEnv([task()], size=SIZE, max_characters=5000)
+    env.reset()
+    info = asyncio.run(env.atruncate())
+    env.close()
+    assert (info["status"], info["outcome"]) == (Status.TRUNCATED, -1.0)
+    assert info["error"].startswith("the model's context was full: a smaller max_characters (here 5000)")
 
 
 def test_a_task_of_an_unknown_kind_or_place(monkeypatch: pytest.MonkeyPatch) -> None:

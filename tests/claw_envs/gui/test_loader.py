@@ -27,6 +27,29 @@ def test_sets_by_name(source: str | None, kinds: set[str]) -> None:
     assert {task.family for task in tasks} == {"gui"}
 
 
+@pytest.mark.parametrize(
+    ("source", "ids"),
+    [
+        ("webapps/shop/towels-to-basket", ["shop/towels-to-basket"]),
+        ("webapps/shop/towels-to-basket,shop/towels-to-basket", ["shop/towels-to-basket"]),
+        ("desktop/desktop-files-send-by-bluetooth", ["desktop-files-send-by-bluetooth"]),
+    ],
+)
+def test_parts_of_built_in_sets(source: str, ids: list[str]) -> None:
+    assert [task.id for task in load_tasks("gui", source)] == ids
+
+
+def test_applications_are_parts() -> None:
+    tasks = load_tasks("gui", "webapps/shop,table")
+    assert {task.metadata["domain"] for task in tasks} == {"shop", "table"}
+
+
+@pytest.mark.parametrize("source", ["webapps/shops", "webapps/shop,", "desktop/nope"])
+def test_a_part_that_there_is_not(source: str) -> None:
+    with pytest.raises(UserError, match=f"{source}: no such part of {source.partition('/')[0]}; `claw tasks gui"):
+        load_tasks("gui", source)
+
+
 def test_osworlds_files(tmp_path: Path) -> None:
     place = tmp_path / "examples" / "os" / "a-b.json"
     place.parent.mkdir(parents=True)

@@ -110,7 +110,7 @@ def test_a_file_name_leads_nowhere_else(tmp_path: Path) -> None:
 
 def test_a_folder_that_cannot_be_written_is_the_users(screen: DrawnScreen, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
-    with pytest.raises(UserError, match=r"record: .* cannot be written"):
+    with pytest.raises(UserError, match=r"record: .* cannot be made"):
         episode(tmp_path / "file", "done()")
 
 

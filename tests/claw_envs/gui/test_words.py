@@ -34,7 +34,7 @@ def test_tabs_are_named_where_there_are_several() -> None:
 def test_a_desktop_has_windows() -> None:
     view = View(panes=[Pane(title="Untitled - Mousepad", active=True), Pane(title="xterm")])
     assert text(view) == 'Windows: 0 "Untitled - Mousepad" (active), 1 "xterm"'
-    assert text(View()) == ""
+    assert text(View()) == "Windows: none"
 
 
 def test_the_tree_is_given_apart_too() -> None:

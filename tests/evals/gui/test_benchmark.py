@@ -1,6 +1,7 @@
 """`claw eval webapps|miniwob|osworld` over a real endpoint, on real screens."""
 
 import asyncio
+import json
 from pathlib import Path
 from typing import Any
 
@@ -8,12 +9,15 @@ import msgspec
 import pytest
 
 from claw_envs.core.episode import content_of
-from claw_envs.core.errors import UserError
+from claw_envs.core.errors import ContextFull, UserError
 from claw_envs.core.tasksets import load_tasks
 from claw_envs.gui.desktop.machine import check_host
 from evals.cli import main_eval
+from evals.gui.benchmark import benchmark
 from evals.gui.evaluate import evaluate
+from evals.gui.options import OsworldOptions, WebappsOptions
 from evals.results import ResultFile
+from evals.runner import run_benchmark
 from evals.summary import Summary
 from evals.view import write_page
 from trainers.policies.base import Completion
@@ -84,6 +88,38 @@ def test_desktop_tasks_leave_osworld_s_files(tmp_path: Path) -> None:
     (file,) = (tmp_path / "osworld").rglob("result.txt")
     assert file.read_text() == "1.0\n"
     assert msgspec.json.decode((tmp_path / "summary.json").read_bytes(), type=Summary).score == 1.0
+
+
+def test_a_task_that_cannot_run_is_left_out_of_the_benchmark(tmp_path: Path) -> None:
+    base: dict[str, Any] = {"instruction": "Do it.", "evaluator": {"func": "infeasible"}}
+    lacking = base | {"id": "b", "config": [{"type": "login", "parameters": {}}]}
+    for task in (base | {"id": "a", "config": []}, lacking):
+        (tmp_path / f"{task['id']}.json").write_text(json.dumps(task))
+    with pytest.warns(UserWarning, match="1 of 2 tasks were left out:\n  b: `login` needs an account"):
+        ours = benchmark(str(tmp_path), OsworldOptions())
+    for made in (ours, ours.placed(tmp_path / "out")):
+        assert [task.id for task in made.make_env().tasks] == [task.id for task in ours.tasks] == ["a"]
+
+
+def test_an_agent_that_sees_nothing_is_warned_of() -> None:
+    with pytest.warns(UserWarning, match="the agent is shown nothing of the screen"):
+        benchmark(None, WebappsOptions(observe="screenshot"))
+
+
+@pytest.mark.usefixtures("chromium")
+def test_a_full_context_is_an_ending_that_says_what_helps(tmp_path: Path) -> None:
+    class Policy:
+        version = 0
+
+        async def generate(self, *_: object, **__: object) -> Completion:
+            raise ContextFull("9000 tokens leave no room for an answer")
+
+    ours = benchmark(None, WebappsOptions(limit=1, record="none"))
+    run = run_benchmark(ours, Policy(), out=tmp_path, parallel=1, samples=1, seed=0)  # type: ignore[arg-type]  # only asked
+    summary = asyncio.run(run)
+    assert summary.endings == {"context full": 1}
+    (result,) = ResultFile(tmp_path / "episodes.jsonl").results.values()
+    assert "the model's context was full: a smaller max_characters (here 16000)" in str(result.error)
 
 
 @pytest.mark.usefixtures("chromium")

@@ -67,6 +67,12 @@ def test_what_became_of_an_episode(report: dict[str, Any], turns: list[Turn], en
     assert asyncio.run(score(episode(report | {"score": 0.0}, turns), TASK, figure="success")).ending == ending
 
 
+def test_a_context_that_was_full_is_an_ending_of_its_own() -> None:
+    full = episode({"success": False, "score": 0.0, "ending": "limit"}, [])
+    full.status, full.error = Status.TRUNCATED, "the model's context was full"
+    assert asyncio.run(score(full, TASK, figure="success")).ending == "context full"
+
+
 def test_an_episode_without_a_verdict_is_infrastructure_s() -> None:
     with pytest.raises(InfrastructureError, match="shop/x: the environment's report has no verdict"):
         asyncio.run(score(episode({}), TASK, figure="success"))

@@ -185,6 +185,7 @@ const within = (milliseconds, ...promises) => Promise.race([...promises, new Pro
 async function settle(patience, animations) {
   listen();
   await macrotask();
+  await macrotask(); // of an answer that has just come, the text is there one later
   if (effects === marked && patience) {
     let stop;
     const changed = new Promise((resolve) => {

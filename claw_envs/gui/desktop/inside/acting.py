@@ -17,8 +17,9 @@ from claw_envs.gui.desktop.inside.windows import Windows
 from claw_envs.gui.desktop.inside.x import Input
 
 _SELECTION = "org.a11y.atspi.Selection"
+_EDITABLE = "org.a11y.atspi.EditableText"
 _ANSWER_TIMEOUT = 1.0
-_NO_BROWSER = "there is no browser here: use the applications of the desktop"
+_NO_BROWSER = "there is no browser here: a click on an element of a window brings it to the front"
 
 
 class ActError(ValueError):
@@ -163,11 +164,19 @@ class Acting:
         if node.aria == "gridcell":
             self._hands.type(act["text"] + "\n")
             return
+        if not act["text"].isascii() and self._put(node, act["text"]):
+            return
         self._hands.hotkey("ctrl", "a")
         if act["text"]:
             self._hands.type(act["text"])
         else:
             self._hands.hotkey("delete")
+
+    def _put(self, node: Node, text: str) -> bool:
+        """Have the field itself take the text, where it can: GTK drops a selection when keys change their symbols."""
+        call = Call(node.ref, _EDITABLE, "SetTextContents", "(s)", (text,))
+        (answer,) = self._bus().ask([call], deadline=time.monotonic() + _ANSWER_TIMEOUT)
+        return bool(answer and answer[0])
 
     def _do_choose(self, act: dict[str, Any], timeout: float) -> None:
         """By AT-SPI, as a list that is not open shows nothing to click on."""

@@ -24,7 +24,7 @@ from claw_envs.gui.desktop.inside.x import Input
 from claw_envs.gui.desktop.inside.xml import as_xml
 
 _MANAGER_TIMEOUT = 20.0
-_CATCH_UP_TIMEOUT = 2.0
+_CATCH_UP_TIMEOUT = 10.0
 _PRINT_TIMEOUT, _LOOK_TIMEOUT = 2.0, 0.3
 """Seconds that a terminal gets to tell its text, to who asks for that, and for a look."""
 MOST_FILE_BYTES = 200_000_000
@@ -49,7 +49,7 @@ class Machine:
         self.session = Session(size, on_end=on_end)
         self._watch = Watch()
         self._watching = threading.Lock()
-        self.input = Input(caught_up=lambda: self.settle(_CATCH_UP_TIMEOUT))
+        self.input = Input(caught_up=self._caught_up)
         self.size = self.input.size
         self.camera = Camera(self.input, self.session.framebuffer)
         self.windows = Windows(self.input)
@@ -79,6 +79,10 @@ class Machine:
         """Wait until the screen has settled."""
         with self._watching:
             self._watch.settle(timeout)
+
+    def _caught_up(self) -> None:
+        with self._watching:
+            self._watch.settle(_CATCH_UP_TIMEOUT, answer=_CATCH_UP_TIMEOUT)
 
     def do(self, act: dict[str, Any], timeout: float) -> str | None:
         """Carry out an act (see `acting`) and wait until the screen has settled; what was wrong, in a sentence."""

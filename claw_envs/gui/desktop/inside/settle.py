@@ -47,15 +47,20 @@ class Watch:
         self._answered: set[int] = set()
         self._display.sync()
 
-    def settle(self, timeout: float) -> None:
-        """Wait until the screen has settled, `timeout` seconds at most."""
-        deadline = time.monotonic() + min(timeout, _LONGEST)
+    def settle(self, timeout: float, *, answer: float = _PING_TIMEOUT) -> None:
+        """Wait until the screen has settled, `timeout` seconds at most.
+
+        Args:
+            answer: seconds that the application gets to show that it has dealt with what came before.
+        """
+        deadline = time.monotonic() + min(timeout, max(_LONGEST, answer))
         self._take_in()
         self.managed(min(timeout, _MANAGER_TIMEOUT))
         number = self._ping_active()
-        limit = min(deadline, time.monotonic() + _PING_TIMEOUT)
+        limit = min(deadline, time.monotonic() + answer)
         while number and number not in self._answered and self._wait(limit):
             pass
+        deadline = min(deadline, time.monotonic() + _LONGEST)
         limit = min(deadline, time.monotonic() + _QUIET)
         while self._wait(limit):
             if self._damaged:

@@ -205,22 +205,15 @@ class Input:
     def _provide(self, symbols: list[int]) -> None:
         """Put what the layout does not give on spare keys, all of it before the first is pressed."""
         wanted = [symbol for symbol in dict.fromkeys(symbols) if self._in_layout(symbol) is None]
-        if not wanted:
-            return
-        again = False
+        new = [symbol for symbol in wanted if symbol not in self._spare]
         for symbol in wanted:
             if symbol in self._spare:
                 self._spare.move_to_end(symbol)
-                continue
-            if self._free:
-                keycode = self._free.pop()
-            else:
-                _, keycode = self._spare.popitem(last=False)
-                again = True
-            self._spare[symbol] = keycode
-        if again:
-            self._caught_up()
-        for symbol in wanted:
+        if not new:
+            return
+        self._caught_up()
+        for symbol in new:
+            self._spare[symbol] = self._free.pop() if self._free else self._spare.popitem(last=False)[1]
             self.display.change_keyboard_mapping(self._spare[symbol], [[symbol, symbol]])
         self.display.sync()
         self._take_in()

@@ -59,6 +59,18 @@ def test_a_desktop_has_no_tabs() -> None:
     assert len(web_tools) - len(desktop_tools) == 7
 
 
+def test_a_browser_s_questions_can_be_answered_in_every_space_but_code() -> None:
+    for space in ("elements", "computer_use", "computer_13"):
+        assert "answer the question" in prompt(space, "grid", SIZE)[0].lower()  # type: ignore[arg-type]  # of a tuple's
+    assert "ANSWER" not in prompt("computer_13", "grid", SIZE, browser=False)[0]
+
+
+def test_a_desktop_s_prompt_says_how_windows_come_to_the_front() -> None:
+    said = "brings it to the front"
+    assert said in prompt("elements", "grid", SIZE, browser=False)[0]
+    assert said not in prompt("elements", "grid", SIZE)[0]
+
+
 def test_schemas_are_json() -> None:
     for space in SPACES:
         _, tools = prompt(space, "grid", SIZE)

@@ -2,9 +2,11 @@
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from claw_envs.core.task import Task, VerifierSpec
 from claw_envs.gui import acts
@@ -55,6 +57,28 @@ def table(chromium: None) -> Iterator[Evaluate]:
 
     yield evaluate
     asyncio.run(screen.close())
+
+
+def test_an_episode_begins_once_the_store_is_open(screen: BrowserScreen, tmp_path: Path) -> None:
+    own = tmp_path / "own"
+    own.mkdir()
+    (own / "seed.json").write_text('{"title": "Ready"}')
+    page = '<meta name="store-token" content="{{token}}"><script type="module" src="/page.js"></script><p>Waiting'
+    (own / "index.html").write_text(f"<!doctype html><html><head>{page}")
+    script = 'import { Store } from "/common/store.js"; SLOW; document.title = (await Store.open()).state.title;'
+    slow = "await new Promise((resolve) => setTimeout(resolve, 300))"
+    (own / "page.js").write_text(script.replace("SLOW", slow))
+    asyncio.run(WebappScenario(screen).prepare(replace(task("shop"), path=str(own)), seed=0))
+    assert run(screen, "() => globalThis.store.state.title") == "Ready"
+
+
+def test_one_without_a_store_waits_for_none(screen: BrowserScreen, tmp_path: Path) -> None:
+    own = tmp_path / "own"
+    own.mkdir()
+    (own / "seed.json").write_text("{}")
+    (own / "index.html").write_text("<!doctype html><p>Words")
+    asyncio.run(WebappScenario(screen).prepare(replace(task("shop"), path=str(own)), seed=0))
+    assert run(screen, "() => document.body.innerText") == "Words"
 
 
 def do(screen: BrowserScreen, act: acts.ScreenAct) -> str | None:

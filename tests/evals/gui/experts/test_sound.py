@@ -8,6 +8,7 @@ import pytest
 from claw_envs.core.errors import UserError
 from claw_envs.gui.webapps.app import builtin_apps
 from claw_envs.soundness import validate_tasks
+from evals.gui.experts.__main__ import main
 
 pytest.importorskip("jmespath")
 
@@ -48,6 +49,31 @@ def test_what_is_sound_and_what_is_not(chromium: None, shop: Path) -> None:
     assert "Refund" in str(lost.error)
     assert (none.ok, none.oracle) == (False, None)
     assert "instruction" in str(none.error)
+
+
+@pytest.mark.parametrize("source", ["miniwob", "miniwob/click-test"])
+def test_pages_without_solutions_say_what_can_be_proved(source: str) -> None:
+    with pytest.raises(UserError, match=f"{source}: these tasks have no solution .* such as webapps/shop"):
+        validate_tasks(source)
+
+
+def test_so_do_osworld_s_own(tmp_path: Path) -> None:
+    (tmp_path / "a.json").write_text('{"id": "a", "instruction": "Do it.", "evaluator": {"func": "infeasible"}}')
+    with pytest.raises(UserError, match="have no solution"):
+        validate_tasks(str(tmp_path))
+
+
+def test_a_part_of_a_built_in_set(chromium: None) -> None:
+    (report,) = validate_tasks("webapps/shop/towels-to-basket")
+    assert (report.task_id, report.ok) == ("shop/towels-to-basket", True)
+
+
+def test_a_solution_that_cannot_be_read_ends_the_table_in_one_line(
+    shop: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (shop / "tasks" / "bad.toml").write_text(TASK.format(cancel="'jump'", status="Cancelled"))
+    assert main([str(shop), "--random", "0"]) == 2
+    assert capsys.readouterr().err.startswith("error: ")
 
 
 def test_a_network_is_not_theirs(shop: Path) -> None:
