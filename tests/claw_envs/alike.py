@@ -22,6 +22,7 @@ def differences(one: Any, other: Any) -> list[str]:
 
 
 def _differences(one: Any, other: Any, path: str) -> Iterator[str]:
+    one, other = _whole(one), _whole(other)
     if type(one) is not type(other):
         yield f"{path}: {type(one).__name__}, {type(other).__name__}"
     elif isinstance(one, np.ndarray):
@@ -40,6 +41,11 @@ def _differences(one: Any, other: Any, path: str) -> Iterator[str]:
         yield from _differences(msgspec.structs.asdict(one), msgspec.structs.asdict(other), path)
     elif one != other:
         yield f"{path}: {one!r:.300}, {other!r:.300}"
+
+
+def _whole(value: Any) -> Any:
+    """A number of NumPy's, which an array of numbers is made of, as the array without dimensions that it stands for."""
+    return np.asarray(value) if isinstance(value, np.generic) else value
 
 
 def _of_arrays(one: np.ndarray, other: np.ndarray, path: str) -> Iterator[str]:
