@@ -121,7 +121,7 @@ class DesktopScreen:
         except RefusedError as refused:
             return Ran("", str(refused), 127)
         if timed_out:
-            raise InfrastructureError(f"the command ran longer than {timeout:g} s: {command}")
+            raise OSError(f"the command ran longer than {timeout:g} s: {command}")
         return Ran(output, error, code)
 
     async def launch(self, command: str | Sequence[str], *, shell: bool = False) -> None:

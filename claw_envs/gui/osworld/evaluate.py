@@ -5,6 +5,7 @@ Of several metrics, `and` gives their mean, and 0 as soon as one is 0; `or` give
 """
 
 import asyncio
+import re
 from typing import Any
 
 from claw_envs.core.errors import InfrastructureError, UserError
@@ -47,7 +48,7 @@ async def _score(check: Check, place: Place, vendor: Vendor | None) -> float:
         return float(await asyncio.to_thread(metric, *values.values(), **check.options))
     except UserError:
         raise
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError, re.error) as error:
         said = f"task {place.task.id}: the evaluator {check.metric} fails: {reason(error)}"
         raise InfrastructureError(said) from error
 

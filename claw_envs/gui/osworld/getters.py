@@ -8,6 +8,7 @@ asked of the web or of a browser's debugging port, and documents that are opened
 import json
 from collections import Counter
 from collections.abc import Awaitable, Callable
+from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
@@ -71,8 +72,8 @@ def _given(found: list[str | None], config: dict[str, Any]) -> Any:
 @_getter
 async def get_cache_file(place: Place, config: dict[str, Any]) -> Any:
     """What a step of set-up kept, such as a command's output."""
-    path = place.folder / str(config["path"])
-    return str(path) if path.is_file() and path.is_relative_to(place.folder) else None
+    path = place.folder / Path(str(config["path"])).name  # as `Place.keep` names it
+    return str(path) if path.is_file() else None
 
 
 @_getter

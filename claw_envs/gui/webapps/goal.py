@@ -92,7 +92,7 @@ class Goal(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True
     included; `*` is any key, `+` one that was not there at the beginning. Everything else must be as it was."""
     answer: Answer | None = None
     feasible: bool = True
-    """Whether it can be done; if not, only saying so and changing nothing is right."""
+    """Whether it can be done; if not, only saying so and changing nothing else is right."""
 
 
 def goal_of(task: Task) -> Goal:

@@ -1,7 +1,7 @@
 """The verdict on a task in a web application: a function of its first and last state and of how the episode ended.
 
 Success needs every condition to hold, nothing else to have changed, and the right answer where one is asked for. A task
-that cannot be done is solved by saying so, with nothing changed; of any other, saying so is failure.
+that cannot be done is solved by saying so, with nothing else changed; of any other, saying so is failure.
 """
 
 import re

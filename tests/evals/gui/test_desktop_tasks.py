@@ -4,7 +4,10 @@ All episodes are played once, two at a time, and the tests read how they went.
 """
 
 import asyncio
+import os
+import subprocess
 from functools import partial
+from pathlib import Path
 
 import pytest
 
@@ -12,6 +15,7 @@ from claw_envs.core.errors import UserError
 from claw_envs.core.tasksets import load_tasks
 from claw_envs.gui.desktop.machine import check_host
 from claw_envs.gui.env import GuiEnv
+from claw_envs.gui.osworld.metrics import METRICS
 from claw_envs.sandbox.probe import probe
 from evals.gui.experts.play import Part, Played, Player, play_all
 from evals.gui.experts.script import ScriptedExpert
@@ -133,6 +137,36 @@ def test_doing_nothing_and_doing_it_wrong_do_not(played: dict[tuple[str, str], P
     for player in ("nothing", "wrong"):
         assert not played[player, task_id].solved
         assert "stuck" not in played[player, task_id].why  # it was wrong, not lost
+
+
+@pytest.mark.parametrize(
+    ("cell", "formula", "right"),
+    [
+        ("B6", "of:=SUM([.B2:.B5])", True),
+        ("B6", "of:=[.$B$2]+[.B3]+[.B4]+[.B5]", True),
+        ("B6", "of:=310", False),
+        ("C6", "of:=SUM([.B2:.B5])", False),
+        ("B7", "of:=SUM([.B2:.B5])", False),
+    ],
+)
+def test_a_total_counts_in_its_cell_and_as_a_formula(cell: str, formula: str, right: bool, tmp_path: Path) -> None:
+    task = TASKS["desktop-spreadsheet-total"]
+    (check,) = task.verifier.options["checks"]
+    empty = '<table:table-cell table:number-columns-repeated="{}"/>'.format(1 if cell[0] == "B" else 2)
+    above = "" if cell[1] == "6" else f"<table:table-row>{empty * 2}</table:table-row>"
+    total = f'<table:table-cell table:formula="{formula}" office:value="310"/>'
+    row = f"{above}<table:table-row>{empty}{total}</table:table-row>"
+    text = (task.folder() / "sales.fods").read_text().replace("</table:table>", f"{row}</table:table>")
+    (tmp_path / "Documents").mkdir()
+    (tmp_path / "Documents/sales.fods").write_text(text)
+    ran = subprocess.run(
+        ["bash", "-c", check["result"]["command"]],
+        capture_output=True,
+        text=True,
+        check=False,
+        env=os.environ | {"HOME": str(tmp_path)},
+    )
+    assert METRICS[check["metric"]](ran.stdout, check["expected"]["rules"]) == float(right)
 
 
 def test_they_cover_many_applications_and_what_cannot_be_done() -> None:

@@ -6,6 +6,8 @@ from typing import Any
 
 MOST_ENTRIES = 20_000
 """Of a listing; what is beyond is left out."""
+_DEEPEST = 100
+"""Folders in each other that a listing goes down: whoever makes more must not end the desktop by it."""
 
 
 def place(path: str) -> Path:
@@ -42,11 +44,11 @@ def listing(path: str) -> dict[str, Any] | None:
     top = place(path)
     left = MOST_ENTRIES
 
-    def entry(folder: Path) -> dict[str, Any]:
+    def entry(folder: Path, depth: int) -> dict[str, Any]:
         nonlocal left
         children: list[dict[str, Any]] = []
         try:
-            found = sorted(os.scandir(folder), key=lambda one: one.name)
+            found = sorted(os.scandir(folder), key=lambda one: one.name) if depth < _DEEPEST else []
         except OSError:
             found = []
         for one in found:
@@ -54,9 +56,9 @@ def listing(path: str) -> dict[str, Any] | None:
                 break
             left -= 1
             if one.is_dir(follow_symlinks=False):
-                children.append(entry(Path(one.path)))
+                children.append(entry(Path(one.path), depth + 1))
             else:
                 children.append({"type": "file", "name": one.name})
         return {"type": "directory", "name": folder.name, "children": children}
 
-    return entry(top) if top.is_dir() else None
+    return entry(top, 0) if top.is_dir() else None

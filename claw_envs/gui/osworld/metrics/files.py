@@ -26,14 +26,15 @@ def compare_text_file(result: Any, expected: Any, **options: Any) -> float:
 
 
 def compare_config(result: Any, rules: dict[str, Any], **options: Any) -> float:
-    """The file holds what is expected; where `containment_ok`, at least that, as JSON or as a part of the text."""
+    """The file holds at least what is expected, as JSON or as text; where `containment_ok` is off, nothing more."""
     found, wanted = text_of(result), rules["expected"]
     if found is None:
         return 0.0
-    if not options.get("containment_ok"):
-        return float(found == wanted)
-    least = json_of(wanted)
-    return float(wanted.strip() in found if least is None else _contains(json_of(found), least))
+    value, least = json_of(found), json_of(wanted)
+    both = value is not None and least is not None
+    if options.get("containment_ok", True):
+        return float(_contains(value, least) if both else wanted.strip() in found)
+    return float(found == wanted or (both and value == least))
 
 
 def _contains(found: Any, least: Any) -> bool:

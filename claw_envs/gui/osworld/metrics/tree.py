@@ -52,11 +52,15 @@ def _fit(rule: dict[str, Any], text: str) -> float:
 
 
 def _select(root: Any, rule: dict[str, Any], namespaces: dict[str, str]) -> list[Any]:
-    if "xpath" in rule:
-        return list(root.xpath(rule["xpath"], namespaces=namespaces))
-    from lxml.cssselect import CSSSelector
+    from lxml.cssselect import CSSSelector, SelectorError
+    from lxml.etree import XPathError
 
-    return list(CSSSelector(", ".join(rule["selectors"]), namespaces=namespaces)(root))
+    try:
+        if "xpath" in rule:
+            return list(root.xpath(rule["xpath"], namespaces=namespaces))
+        return list(CSSSelector(", ".join(rule["selectors"]), namespaces=namespaces)(root))
+    except (XPathError, SelectorError) as error:
+        raise ValueError(f"{rule}: {error}") from error
 
 
 def _root(xml: Any) -> Any:

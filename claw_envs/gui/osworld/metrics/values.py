@@ -82,7 +82,7 @@ def _field(found: Any, expected: Any, rules: dict[str, Any]) -> bool:
         return bool(found == expected)
     if isinstance(expected, list):
         return any(each in found if isinstance(found, list) else each == found for each in expected)
-    return isinstance(found, str) and expected in found
+    return isinstance(expected, str) and _holds(found, expected)
 
 
 def check_moved_jpgs(result: Any, rules: dict[str, Any]) -> float:

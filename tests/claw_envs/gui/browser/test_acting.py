@@ -24,6 +24,7 @@ from claw_envs.gui.acts import (
     Wait,
 )
 from claw_envs.gui.browser import Request, Response
+from claw_envs.gui.browser import settle as settling
 from tests.claw_envs.gui.browser.conftest import Page
 
 PAD = """<body style='margin:0'><div id=pad style='width:400px;height:300px;background:#ccc'></div><script>
@@ -457,8 +458,10 @@ def test_code_is_not_for_browsers_and_waiting_is_nothing(page: Page) -> None:
     assert asyncio.run(body()) == ("a browser carries out no code", None)
 
 
-def test_what_an_act_sets_off_is_there_at_the_next_look(page: Page) -> None:
-    """An answer that arrives later, and a fade that ends soon."""
+def test_what_an_act_sets_off_is_there_at_the_next_look(page: Page, monkeypatch: pytest.MonkeyPatch) -> None:
+    """An answer that arrives later, and a fade that ends soon, however busy the machine is."""
+    monkeypatch.setattr(settling, "PATIENCE", 10_000)
+    monkeypatch.setattr(settling, "ANIMATIONS", 10_000)
     body_of_page = """<style>p{opacity:0;transition:opacity .2s} p.on{opacity:1}</style><p id=p>x</p>
       <button onclick="get()">get</button><script>async function get() {
         p.textContent = await (await fetch('/data')).text(); p.className = 'on'; }</script>"""

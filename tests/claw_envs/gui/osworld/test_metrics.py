@@ -57,6 +57,8 @@ VALUES: list[tuple[str, Any, Any, float]] = [
         1,
     ),
     ("check_direct_json_object", {"a": 1}, {"expected": {"a": 2}}, 0),
+    ("check_direct_json_object", {"q": ["cup", "pot"]}, {"expect_in_result": True, "expected": {"q": "pot"}}, 1),
+    ("check_direct_json_object", {"q": "5"}, {"expect_in_result": True, "expected": {"q": 5}}, 0),
     ("check_moved_jpgs", {"children": [{"name": "b"}, {"name": "a"}]}, {"expected": ["a", "b"]}, 1),
     ("check_moved_jpgs", {"children": [{"name": "a"}]}, {"expected": ["a", "b"]}, 0),
     ("is_utc_0", ZONE, None, 1),
@@ -169,8 +171,12 @@ def test_options(tmp_path: Path) -> None:
     assert METRICS["literal_match"](["A"], ["a"], type="list", ignore_case=True) == 1
     found.write_text('{"a": {"b": 1, "c": 2}, "d": 3}')
     rules = {"expected": '{"a": {"b": 1}}'}
-    assert METRICS["compare_config"](str(found), rules, containment_ok=True) == 1
-    assert METRICS["compare_config"](str(found), rules) == 0
+    assert METRICS["compare_config"](str(found), rules) == 1
+    assert METRICS["compare_config"](str(found), rules, containment_ok=False) == 0
+    assert METRICS["compare_config"](str(found), {"expected": found.read_text().replace(" ", "")}, containment_ok=False)
+    found.write_text('// mine\n{"a": {"b": 1}}\n')
+    assert METRICS["compare_config"](str(found), rules) == 1
+    assert METRICS["compare_config"](str(found), {"expected": "project"}) == 0
     found.write_text("a:\n  b: 5\n")
     wanted = {"expect": [{"key": ["a", "b"], "method": "approx:1", "ref": 5.5}]}
     assert METRICS["check_json"](str(found), wanted, is_yaml=True) == 1
@@ -239,6 +245,12 @@ def score_of(name: str, result: Any, expected: Any) -> None:
     if name == "is_in_vm_clickboard":
         arguments = ({"expected": ["a"]}, result)
     assert 0.0 <= METRICS[name](*arguments) <= 1.0
+
+
+@pytest.mark.parametrize("rule", [{"xpath": "//a["}, {"selectors": ["a["]}])
+def test_a_pattern_that_cannot_be_read_is_told(rule: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=r"a\["):
+        METRICS["check_accessibility_tree"]("<a/>", [rule])
 
 
 @pytest.mark.parametrize("name", ["check_accessibility_tree", "check_left_panel"])

@@ -83,7 +83,7 @@ def test_what_is_no_source(tmp_path: Path) -> None:
         ("instruction = ", "Invalid value"),
         ('instruction = "x"', "solution"),
         ('instruction = "x"\nsolution = []', "nothing is asked for"),
-        ('instruction = "x"\nsolution = []\nfeasible = false\nchanged = ["a"]', "not feasible"),
+        ('instruction = "x"\nsolution = []\nfeasible = false\nanswer.value = "a"', "not feasible"),
         ('instruction = "x"\nsolution = []\nexpcet = []', "expcet"),
         ('instruction = "x"\nsolution = []\n[[expect]]\npath = "a"', "needs one of"),
         ('instruction = "x"\nsolution = []\n[[expect]]\npath = "a"\ncount = 1\nequals = 1', "needs one of"),
