@@ -79,7 +79,7 @@ async def _point(session: Session, act: acts.PointerAct) -> str | None:
         case acts.Scroll(dx, dy, x, y):
             if x is not None and y is not None:
                 await _move(session, x, y)
-            await mouse.wheel(dx * _NOTCH, dy * _NOTCH)
+            await _wheel(session, dx, dy)
     return None
 
 
@@ -142,7 +142,7 @@ async def _on_element(session: Session, act: acts.ElementAct) -> str | None:
             await _move(session, x, y)
         case acts.ScrollElement():
             await _move(session, x, y)
-            await session.tab.page.mouse.wheel(act.dx * _NOTCH, act.dy * _NOTCH)
+            await _wheel(session, act.dx, act.dy)
         case acts.DragElement():
             end = await spot(session.tab, act.onto)
             start = await spot(session.tab, act.id)
@@ -151,6 +151,11 @@ async def _on_element(session: Session, act: acts.ElementAct) -> str | None:
                     return str(found["error"])
             await _drag(session, (start["x"], start["y"]), (end["x"], end["y"]))
     return None
+
+
+async def _wheel(session: Session, dx: float, dy: float) -> None:
+    await session.tab.page.mouse.wheel(dx * _NOTCH, dy * _NOTCH)
+    await session.tab.call("scrolled")
 
 
 async def _fill(session: Session, id: str, text: str) -> str | None:

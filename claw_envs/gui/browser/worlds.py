@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from playwright.async_api import CDPSession
 
 _LIBRARY = ("tree.js", "roles.js", "acts.js", "clipboard.js")
-_FUNCTIONS = ("look", "spot", "origin", "node", "fill", "choose", "settle", "listen", "paste", "answer")
+_FUNCTIONS = ("look", "spot", "origin", "node", "fill", "choose", "settle", "scrolled", "listen", "paste", "answer")
 _WORLD = "claw"
 
 

@@ -178,6 +178,12 @@ for (const name of ["input", "change", "focusin", "focusout", "scroll", "toggle"
 const macrotask = () => new Promise((resolve) => { const { port1, port2 } = new MessageChannel(); port2.onmessage = resolve; port1.postMessage(0); });
 const within = (milliseconds, ...promises) => Promise.race([...promises, new Promise((resolve) => setTimeout(resolve, milliseconds))]);
 
+/** Wait until what chromium scrolled on its own has come to the page, which is with the next frames. */
+async function scrolled() {
+  const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+  await within(1000, frame().then(frame));
+}
+
 /**
  * Wait until an act shows: something changed, or `patience` is over; then until short animations have ended.
  * Returns what was copied since the last time, and whether the page is closing itself.
