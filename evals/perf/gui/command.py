@@ -18,6 +18,8 @@ from evals.perf.gui.targets import MEASURED_CROWD, MEMORY, READY, targets
 from evals.perf.publish import publish
 
 _QUICK_CONTROLS, _QUICK_CROWD = 60, 2
+HIDES = "keeps the browser from the host"
+"""Trait that no peer has: their browsers are processes of the host like any other."""
 
 
 def gui(
@@ -69,4 +71,4 @@ def draw(finished: report.Report, path: Path, *, plan: bench.Plan) -> None:
     page = f"1280x720, {plan.controls} controls"
     title = f"What an episode in a browser costs, {page} (logarithmic; dashed: our target)"
     bounds = {"reset": READY} | ({f"memory_{MEASURED_CROWD}": MEMORY} if plan.crowd == MEASURED_CROWD else {})
-    plot.draw(finished, shown, path, title=title, group=plot.grouping(finished, scenario.CHOOSES), bounds=bounds)
+    plot.draw(finished, shown, path, title=title, group=plot.grouping(finished, HIDES), bounds=bounds)
