@@ -18,7 +18,7 @@ from claw_envs.core.errors import InfrastructureError
 from claw_envs.sandbox.docker.engine import Engine, NotThereError
 from claw_envs.sandbox.docker.root import Root
 from claw_envs.sandbox.docker.stream import Command, Sink, Stream
-from claw_envs.sandbox.process.child import children, descendants, first_of, interrupt_since, send_signal
+from claw_envs.sandbox.process.child import children, first_of, halted, interrupt_since, send_signal
 
 ROOT = "0:0"
 _BEGIN_TIMEOUT = 30.0
@@ -165,7 +165,7 @@ class Container:
                     await self._signal(_KILL, stream)
                 else:
                     pid = await self._pid(stream)
-                    for process in [*descendants(pid), pid]:
+                    for process in halted(pid):
                         send_signal(process, signal.SIGKILL)
                 await first_of(stream.closed, timeout=_LAST_WORDS)
         await stream.close()

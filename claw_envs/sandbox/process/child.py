@@ -19,6 +19,8 @@ from typing import Any
 from claw_envs.core.errors import InfrastructureError
 
 READ_SIZE = 1 << 16
+_LOOKS = 1000
+"""At a process that is to stop; one that waits for a disk may take longer, and starts nothing meanwhile."""
 _CLEAN_UP_TIMEOUT = 30.0
 
 
@@ -89,7 +91,7 @@ class Child:
     def kill_tree(self) -> None:
         """Kill it and what descends from it now; what has detached itself stays."""
         if self.alive:
-            for pid in [*descendants(self.pid), self.pid]:
+            for pid in halted(self.pid):
                 send_signal(pid, signal.SIGKILL)
 
 
@@ -133,14 +135,34 @@ def descendants(pid: int) -> list[int]:
     return found
 
 
+def halted(pid: int) -> list[int]:
+    """`pid` and all processes below it, children before parents, each stopped first: one that runs may start more."""
+    send_signal(pid, signal.SIGSTOP)
+    for _ in range(_LOOKS):  # a process that is starting another one stops when that is done
+        if _state(pid) in "TtZX":
+            break
+        os.sched_yield()
+    return [*(below for child in children(pid) for below in halted(child)), pid]
+
+
+def _state(pid: int) -> str:
+    """As in `/proc/PID/stat`; `X` where it has gone."""
+    fields = _stat(pid)
+    return fields[0] if fields else "X"
+
+
 def start_time(pid: int) -> int | None:
     """Clock ticks after boot at which the process started; None where it has gone."""
+    fields = _stat(pid)
+    return None if not fields or fields[0] == "Z" else int(fields[19])
+
+
+def _stat(pid: int) -> list[str]:
+    """The fields of `/proc/PID/stat` from the state on; empty where it has gone."""
     try:
-        stat = Path(f"/proc/{pid}/stat").read_text()
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except OSError:
-        return None
-    fields = stat.rpartition(")")[2].split()
-    return None if fields[0] == "Z" else int(fields[19])
+        return []
 
 
 def interrupt_since(shell: int, means: signal.Signals, since: float) -> None:
