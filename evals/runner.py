@@ -88,12 +88,24 @@ async def run_benchmark(
         on_result(result)
 
     started = time.monotonic()
-    placed = benchmark.placed(out)
-    await run_jobs(placed, policy, todo, parallel=parallel, retries_aborted=retries_aborted, record=record)
+    await run_jobs(
+        benchmark.placed(out), policy, todo, parallel=parallel, retries_aborted=retries_aborted, record=record
+    )
     results = [file.results[job.task.id, job.sample_index] for job in jobs]
+    summary = _summary(benchmark, results, model=model, settings=settings)
+    summary.wall_s, summary.resumed = round(time.monotonic() - started, 3), len(jobs) - len(todo)
+    summary.settings |= {"samples": samples, "parallel": parallel}
+    write_json(out / SUMMARY, summary)
+    summary.official = await benchmark.finish(out, model, results)
+    if summary.official is not None:
+        write_json(out / SUMMARY, summary)
+    return summary
+
+
+def _summary(benchmark: Benchmark, results: list[EpisodeResult], *, model: str, settings: dict[str, Any]) -> Summary:
     for result in results:
         result.metrics |= benchmark.derive(result)
-    summary = summarise(
+    return summarise(
         results,
         benchmark=benchmark.name,
         model=model,
@@ -102,13 +114,6 @@ async def run_benchmark(
         labels=benchmark.labels,
         shares=benchmark.shares,
     )
-    summary.wall_s, summary.resumed = round(time.monotonic() - started, 3), len(jobs) - len(todo)
-    summary.settings |= {"samples": samples, "parallel": parallel}
-    write_json(out / SUMMARY, summary)
-    summary.official = await benchmark.finish(out, model, results)
-    if summary.official is not None:
-        write_json(out / SUMMARY, summary)
-    return summary
 
 
 async def run_jobs(

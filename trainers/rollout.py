@@ -36,14 +36,14 @@ async def run_episode(
     Args:
         env: stays open; its system prompt and worked examples, where it has any, open the conversation. Where its
             tools are native, the policy shows them.
-        policy: where it has a `renderer`, later prompts extend the ids already fed and sampled.
+        policy: where it has a `renderer`, later prompts extend the ids already fed and sampled; another is shown the
+            last screenshots, where the environment says so.
         task: id of the task, None to draw one by `seed`.
         stepping: counts the time spent in the environment.
         before_turn: awaited before each response is sampled (pacing).
         on_turn: awaited with each finished turn and those before it (judging); must not wait for the verdict.
 
-    A conversation that fills the policy's context ends the episode as truncated, and scored. A policy without a
-    `renderer` is shown the last screenshots, where the environment says so.
+    A conversation that fills the policy's context ends the episode as truncated, and scored.
 
     Returns:
         The episode; infrastructure failures come back as `Status.ABORTED` with the turns made so far.
@@ -53,8 +53,8 @@ async def run_episode(
     )
     try:
         _, info = await env.areset(seed=seed, options={"task": task} if task else None)
-        episode.task_id = info["task_id"]
-        messages, opening = _opening(env, info), env.last_observation
+        episode.task_id, opening = info["task_id"], env.last_observation
+        messages = _opening(env, info)
         screens = Screenshots(0 if getattr(policy, "renderer", None) else info.get("images", 0))
         tools: list[dict[str, Any]] | None = None
         while episode.status is Status.RUNNING:
@@ -70,11 +70,10 @@ async def run_episode(
                 info = await _step(env, turn, episode)
             if info["status"] == Status.ABORTED:
                 break
-            history = list(episode.turns)
             episode.turns.append(turn)
             messages = [*messages, _said(turn), *_answered(policy, turn, env.last_observation)]
             if on_turn is not None:
-                await on_turn(turn, history)
+                await on_turn(turn, episode.turns[:-1])
     except ContextFull:
         _note(episode, await env.atruncate())
     except InfrastructureError as error:

@@ -41,7 +41,7 @@ from claw_envs.gui.acts import Ending, ScreenAct
 from claw_envs.gui.backends import Stage, open_stage, place_of, playable
 from claw_envs.gui.options import Backend, Options, check_words, observed, size_of, warn_of_blindness
 from claw_envs.gui.recording import Recorder
-from claw_envs.gui.scenario import Said
+from claw_envs.gui.scenario import Said, name_of
 from claw_envs.gui.screen import Parts, View
 from claw_envs.gui.words import turns_left, valid, view_text
 from claw_envs.sandbox.pool import SandboxPool
@@ -186,7 +186,7 @@ class GuiEnv(ClawEnv):
 
     async def _verify(self) -> Outcome:
         outcome = await self._stage.scenario.verify(Said(self._ending, tuple(self._acts)))
-        ending = "page" if self._by_itself else type(self._ending).__name__.lower() if self._ending else "limit"
+        ending = "page" if self._by_itself else name_of(self._ending)
         return Outcome(outcome.score, {"ending": ending} | outcome.report)
 
     async def _stop(self) -> None:

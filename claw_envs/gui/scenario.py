@@ -16,6 +16,11 @@ class Said(NamedTuple):
     """All that was carried out."""
 
 
+def name_of(ending: Ending | None) -> str:
+    """How an episode ended, in a word: `done`, `fail`, `answer`, or `limit` where the agent did not end it."""
+    return "limit" if ending is None else type(ending).__name__.lower()
+
+
 class Scenario(Protocol):
     """One kind of task, over one episode at a time on one screen."""
 

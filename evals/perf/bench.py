@@ -2,7 +2,9 @@
 
 import asyncio
 import sys
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+
+import msgspec
 
 from evals.perf.entries import Entry
 from evals.perf.measure import Contestant, Failed, Result, Samples, take_turns
@@ -12,6 +14,20 @@ Traits = dict[str, bool]
 """What a contestant turned out to do."""
 Scene = Callable[[Process], Awaitable[tuple[Samples, Traits]]]
 """What one repeat puts a contestant's process through."""
+
+
+class Plan(msgspec.Struct, frozen=True, kw_only=True):
+    """What is run; a benchmark adds its own.
+
+    Attributes:
+        repeats: of each scene.
+        warm_up: run a round first whose figures are thrown away.
+        patience: seconds that one repeat of one contestant may take.
+    """
+
+    repeats: int
+    warm_up: bool
+    patience: float
 
 
 class Bench:
@@ -51,6 +67,30 @@ class Bench:
             except Failed as failure:
                 reasons.append(str(failure))
         raise Failed("; ".join(dict.fromkeys(reasons)), final=True)
+
+    async def run(
+        self,
+        alone: Scene,
+        crowds: Mapping[int, Scene],
+        *,
+        plan: Plan,
+        small: Scene,
+        among: Sequence[Entry] | None = None,
+    ) -> dict[str, Result]:
+        """See who is there, warm up, and put everybody through `alone` and then through each crowd.
+
+        Args:
+            crowds: number of episodes at once -> the scene.
+            small: the scene that warms up.
+            among: only these entries are in crowds.
+        """
+        await self.find()
+        if plan.warm_up:
+            await self.stage("warm-up", small, repeats=1, keep=False)
+        await self.stage("alone", alone, repeats=plan.repeats)
+        for n, crowd in crowds.items():
+            await self.stage(f"{n} at once", crowd, repeats=plan.repeats, among=among)
+        return self.results
 
     async def stage(
         self, stage: str, scene: Scene, *, repeats: int, keep: bool = True, among: Sequence[Entry] | None = None

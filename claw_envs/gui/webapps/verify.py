@@ -12,6 +12,7 @@ import jmespath
 from jmespath.exceptions import JMESPathTypeError
 
 from claw_envs.gui import acts
+from claw_envs.gui.scenario import name_of
 from claw_envs.gui.webapps.goal import Answer, Condition, Goal, State
 from claw_envs.toolcall.answers.check import check_sync
 
@@ -35,11 +36,6 @@ def verify(goal: Goal, before: State, after: State, ending: acts.Ending | None) 
         right = right and report["answer"]["ok"]
     success = right and isinstance(ending, acts.Fail) != goal.feasible
     return {"success": success, "score": float(success)} | report
-
-
-def name_of(ending: acts.Ending | None) -> str:
-    """How the episode ended, in a word."""
-    return "limit" if ending is None else type(ending).__name__.lower()
 
 
 def differences(before: Any, after: Any, at: Path = ()) -> Iterator[Path]:

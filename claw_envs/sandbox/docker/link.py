@@ -76,13 +76,39 @@ def exec_link(container: Container, *, user: str, env: dict[str, str], cwd: str)
     return connect
 
 
-class ExecTerminal:
-    """A `Terminal` over an exec that has a pseudo-terminal. Use `ExecTerminal.open`."""
+class _ExecProgram:
+    """A program over an exec, that is written to and killed."""
+
+    _last_words = 0.0
+    """Seconds that what it printed may come after the word that it has ended."""
 
     def __init__(self, container: Container, stream: Stream) -> None:
         self._container, self._stream = container, stream
         self.ended: asyncio.Future[int | None] = asyncio.get_running_loop().create_future()
         self._ending = asyncio.ensure_future(self._end())
+
+    async def write(self, data: bytes) -> None:
+        """Give `data` to the program; waits while it reads nothing."""
+        self._stream.write(data)
+        await first_of(self._stream.writable, self._stream.ended, self._stream.closed)
+
+    async def close(self) -> None:
+        """Kill it with what descends from it. May be called again."""
+        await self._container.kill(self._stream)
+        await asyncio.shield(self._ending)
+
+    async def _end(self) -> None:
+        code = await self._stream.ended
+        if code is None:
+            with contextlib.suppress(InfrastructureError):
+                code = await self._container.exit_code(self._stream)
+        elif self._last_words:
+            await first_of(self._stream.closed, timeout=self._last_words)
+        self.ended.set_result(code)
+
+
+class ExecTerminal(_ExecProgram):
+    """A `Terminal` over an exec that has a pseudo-terminal. Use `ExecTerminal.open`."""
 
     @classmethod
     async def open(cls, container: Container, command: Command, sink: Sink) -> "ExecTerminal":
@@ -105,31 +131,15 @@ class ExecTerminal:
         opened.append(await container.open(command, stdout=feed))
         return cls(container, opened[0])
 
-    async def write(self, data: bytes) -> None:
-        """See `Terminal.write`. Waits while the program reads nothing."""
-        self._stream.write(data)
-        await first_of(self._stream.writable, self._stream.ended, self._stream.closed)
 
-    async def close(self) -> None:
-        """See `Terminal.close`."""
-        await self._container.kill(self._stream)
-        await asyncio.shield(self._ending)
+class ExecPipe(_ExecProgram):
+    """A `Pipe` over an exec: what it printed comes another way than the word that it has ended. Use `ExecPipe.open`."""
 
-    async def _end(self) -> None:
-        code = await self._stream.ended
-        if code is None:
-            with contextlib.suppress(InfrastructureError):
-                code = await self._container.exit_code(self._stream)
-        self.ended.set_result(code)
-
-
-class ExecPipe:
-    """A `Pipe` over an exec. Use `ExecPipe.open`."""
+    _last_words = _LAST_WORDS
 
     def __init__(self, container: Container, stream: Stream, errors: Capture) -> None:
-        self._container, self._stream, self._errors = container, stream, errors
-        self.ended: asyncio.Future[int | None] = asyncio.get_running_loop().create_future()
-        self._ending = asyncio.ensure_future(self._end())
+        super().__init__(container, stream)
+        self._errors = errors
 
     @classmethod
     async def open(cls, container: Container, command: Command, sink: Sink) -> "ExecPipe":
@@ -141,25 +151,6 @@ class ExecPipe:
         errors = Capture(ERROR_BYTES)
         return cls(container, await container.open(command, stdout=sink, stderr=errors.feed), errors)
 
-    async def write(self, data: bytes) -> None:
-        """See `Pipe.write`."""
-        self._stream.write(data)
-        await first_of(self._stream.writable, self._stream.ended, self._stream.closed)
-
     def errors(self) -> str:
         """See `Pipe.errors`."""
         return self._errors.take()[0]
-
-    async def close(self) -> None:
-        """See `Pipe.close`."""
-        await self._container.kill(self._stream)
-        await asyncio.shield(self._ending)
-
-    async def _end(self) -> None:
-        code = await self._stream.ended
-        if code is None:
-            with contextlib.suppress(InfrastructureError):
-                code = await self._container.exit_code(self._stream)
-        else:  # the word that it has ended comes another way than what it printed
-            await first_of(self._stream.closed, timeout=_LAST_WORDS)
-        self.ended.set_result(code)

@@ -6,7 +6,6 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-import msgspec
 import typer
 
 from claw_envs.gui.browser.executable import find_chromium
@@ -54,15 +53,18 @@ def gui(
     )
     out.mkdir(parents=True, exist_ok=True)
     measures = scenario.crowd_measures(plan.crowd)
-    finished = report.of_run(
+    publish(
         "gui",
         asyncio.run(bench.run(entries, plan)),
-        contestants=[entry.contestant for entry in entries],
-        measures=[*scenario.ALONE, *measures],
-        settings=msgspec.to_builtins(plan),
+        scenario.ALONE,
+        measures,
+        entries=entries,
+        plan=plan,
+        targets=partial(targets, n=plan.crowd),
+        out=out,
+        picture=picture,
+        draw=partial(draw, plan=plan),
     )
-    finished.targets = targets(finished, plan.crowd)
-    publish(finished, scenario.ALONE, measures, out=out, picture=picture, draw=partial(draw, plan=plan))
 
 
 def draw(finished: report.Report, path: Path, *, plan: bench.Plan) -> None:

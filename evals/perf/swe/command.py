@@ -5,7 +5,6 @@ import sys
 from pathlib import Path
 from typing import Annotated
 
-import msgspec
 import typer
 
 from evals.perf import options, plot, report
@@ -48,15 +47,18 @@ def swe(
     )
     out.mkdir(parents=True, exist_ok=True)
     measures = scenario.crowd_measures(plan.crowd)
-    finished = report.of_run(
+    publish(
         "swe",
         asyncio.run(bench.run(entries, plan)),
-        contestants=[entry.contestant for entry in entries],
-        measures=[*scenario.ALONE, *measures],
-        settings=msgspec.to_builtins(plan),
+        scenario.ALONE,
+        measures,
+        entries=entries,
+        plan=plan,
+        targets=targets,
+        out=out,
+        picture=picture,
+        draw=draw,
     )
-    finished.targets = targets(finished)
-    publish(finished, scenario.ALONE, measures, out=out, picture=picture, draw=draw)
 
 
 def draw(finished: report.Report, path: Path) -> None:

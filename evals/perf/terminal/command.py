@@ -6,7 +6,6 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-import msgspec
 import typer
 
 from evals.perf import options, plot, report
@@ -48,15 +47,18 @@ def terminal(
     )
     out.mkdir(parents=True, exist_ok=True)
     crowd = [measure for n in plan.crowds for measure in scenario.crowd_measures(n)]
-    finished = report.of_run(
+    publish(
         "terminal",
         asyncio.run(bench.run(entries, plan)),
-        contestants=[entry.contestant for entry in entries],
-        measures=[*scenario.ALONE, *crowd],
-        settings=msgspec.to_builtins(plan),
+        scenario.ALONE,
+        crowd,
+        entries=entries,
+        plan=plan,
+        targets=targets,
+        out=out,
+        picture=picture,
+        draw=partial(draw, crowds=plan.crowds),
     )
-    finished.targets = targets(finished)
-    publish(finished, scenario.ALONE, crowd, out=out, picture=picture, draw=partial(draw, crowds=plan.crowds))
 
 
 def draw(finished: report.Report, path: Path, *, crowds: tuple[int, ...]) -> None:

@@ -6,7 +6,6 @@ from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-import msgspec
 import typer
 
 from evals.perf import options, plot, report
@@ -53,15 +52,18 @@ def toolcall(
     )
     out.mkdir(parents=True, exist_ok=True)
     measures = scenario.crowd_measures(plan.crowd)
-    finished = report.of_run(
+    publish(
         "toolcall",
         asyncio.run(bench.run(entries, plan)),
-        contestants=[entry.contestant for entry in entries],
-        measures=[*scenario.ALONE, *measures],
-        settings=msgspec.to_builtins(plan),
+        scenario.ALONE,
+        measures,
+        entries=entries,
+        plan=plan,
+        targets=partial(targets, n=plan.crowd),
+        out=out,
+        picture=picture,
+        draw=partial(draw, n=plan.crowd),
     )
-    finished.targets = targets(finished, plan.crowd)
-    publish(finished, scenario.ALONE, measures, out=out, picture=picture, draw=partial(draw, n=plan.crowd))
 
 
 def draw(finished: report.Report, path: Path, *, n: int) -> None:

@@ -4,7 +4,7 @@ import asyncio
 import hashlib
 import os
 import random
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
@@ -13,23 +13,11 @@ from claw_envs.core.errors import InfrastructureError, UserError
 from claw_envs.core.task import SandboxSpec
 from claw_envs.sandbox.base import Pipe, Sandbox
 from claw_envs.sandbox.probe import Probe
-from tests.claw_envs.sandbox.running import runner
 
 Body = Callable[[Sandbox], Awaitable[Any]]
 InSandbox = Callable[..., Any]
 BIG = random.Random(7).randbytes(9_000_001)
 HASH = "import hashlib,sys; d=sys.stdin.buffer.read(int(sys.argv[1])); print(hashlib.sha256(d).hexdigest(), flush=True)"
-
-
-@pytest.fixture(params=["namespace", "docker", "local"])
-def in_sandbox(request: pytest.FixtureRequest, probed: dict[str, Probe]) -> Iterator[InSandbox]:
-    """`in_sandbox(body)`: run `await body(sandbox)` with a started sandbox of each kind."""
-    if not probed[request.param].usable:
-        pytest.skip(probed[request.param].detail)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("warnings.warn", lambda *_, **__: None)
-        yield runner(request.param, limit=60)
 
 
 class Talk:
@@ -59,7 +47,7 @@ class Talk:
         return data
 
 
-def test_what_is_written_comes_back_as_it_is(in_sandbox: InSandbox) -> None:
+def test_what_is_written_comes_back_as_it_is(in_any_sandbox: InSandbox) -> None:
     async def body(sandbox: Sandbox) -> None:
         talk = await Talk.start(sandbox, "cat")
         for data in (b"a line\n", b"\0", b"\xff\x00\r\n\x03\x04\x1a\x1b", bytes(range(256)) * 40 + b"\0"):
@@ -68,32 +56,32 @@ def test_what_is_written_comes_back_as_it_is(in_sandbox: InSandbox) -> None:
         await talk.pipe.close()
         assert talk.pipe.ended.done()
 
-    in_sandbox(body)
+    in_any_sandbox(body)
 
 
-def test_much_goes_both_ways_at_once(in_sandbox: InSandbox) -> None:
+def test_much_goes_both_ways_at_once(in_any_sandbox: InSandbox) -> None:
     async def body(sandbox: Sandbox) -> None:
         talk = await Talk.start(sandbox, "cat")
         writing = asyncio.ensure_future(talk.pipe.write(BIG))
         assert await talk.until(len(BIG)) == BIG
         await writing
 
-    in_sandbox(body)
+    in_any_sandbox(body)
 
 
-def test_much_goes_in(in_sandbox: InSandbox) -> None:
+def test_much_goes_in(in_any_sandbox: InSandbox) -> None:
     async def body(sandbox: Sandbox) -> None:
         talk = await Talk.start(sandbox, "python3", "-c", HASH, str(len(BIG)))
         await talk.pipe.write(BIG)
         assert (await talk.until(65)).decode().strip() == hashlib.sha256(BIG).hexdigest()
         assert await talk.pipe.ended == 0
 
-    in_sandbox(body)
+    in_any_sandbox(body)
 
 
 @pytest.mark.parametrize(("script", "code"), [("exit 7", 7), ("kill -9 $$", 137), ("true", 0)])
 def test_the_exit_code_is_the_programs_and_nothing_printed_is_lost(
-    in_sandbox: InSandbox, script: str, code: int
+    in_any_sandbox: InSandbox, script: str, code: int
 ) -> None:
     async def body(sandbox: Sandbox) -> None:
         talk = await Talk.start(sandbox, "/bin/bash", "-c", f"head -c 3000000 /dev/zero; {script}")
@@ -102,10 +90,10 @@ def test_the_exit_code_is_the_programs_and_nothing_printed_is_lost(
         await talk.pipe.write(b"nobody hears this")
         await talk.pipe.close()
 
-    in_sandbox(body)
+    in_any_sandbox(body)
 
 
-def test_errors_are_apart_and_bounded(in_sandbox: InSandbox) -> None:
+def test_errors_are_apart_and_bounded(in_any_sandbox: InSandbox) -> None:
     async def body(sandbox: Sandbox) -> None:
         talk = await Talk.start(sandbox, "/bin/sh", "-c", "echo out; echo begins >&2; seq 100000 >&2; echo ends >&2")
         assert await talk.pipe.ended == 0
@@ -116,7 +104,7 @@ def test_errors_are_apart_and_bounded(in_sandbox: InSandbox) -> None:
         assert len(said) < 10_000
         assert talk.pipe.errors() == ""
 
-    in_sandbox(body)
+    in_any_sandbox(body)
 
 
 async def fill(pipe: Pipe) -> None:
@@ -125,7 +113,7 @@ async def fill(pipe: Pipe) -> None:
         await pipe.write(bytes(4_000_000))
 
 
-def test_a_program_that_reads_nothing_holds_a_write_up_but_not_its_end(in_sandbox: InSandbox) -> None:
+def test_a_program_that_reads_nothing_holds_a_write_up_but_not_its_end(in_any_sandbox: InSandbox) -> None:
     async def body(sandbox: Sandbox) -> None:
         talk = await Talk.start(sandbox, "sleep", "600")
         with pytest.raises(TimeoutError):
@@ -136,10 +124,10 @@ def test_a_program_that_reads_nothing_holds_a_write_up_but_not_its_end(in_sandbo
         await writing
         await talk.pipe.write(b"nobody hears this")
 
-    in_sandbox(body)
+    in_any_sandbox(body)
 
 
-def test_environment_directory_and_user_are_as_asked_for(in_sandbox: InSandbox) -> None:
+def test_environment_directory_and_user_are_as_asked_for(in_any_sandbox: InSandbox) -> None:
     async def body(sandbox: Sandbox) -> None:
         show = ("/bin/sh", "-c", 'echo "$OF_SPEC-$OF_CALL"; basename "$PWD"; id -u')
         await sandbox.exec(["mkdir", "there"], timeout=20)
@@ -154,10 +142,10 @@ def test_environment_directory_and_user_are_as_asked_for(in_sandbox: InSandbox) 
         await other.pipe.ended
         assert other.output.split() == [b"-", b"app", b"0"]
 
-    in_sandbox(body, env={"OF_SPEC": "one"})
+    in_any_sandbox(body, env={"OF_SPEC": "one"})
 
 
-def test_a_program_that_is_not_there_says_so(in_sandbox: InSandbox) -> None:
+def test_a_program_that_is_not_there_says_so(in_any_sandbox: InSandbox) -> None:
     async def body(sandbox: Sandbox) -> None:
         talk = await Talk.start(sandbox, "no-such-program")
         assert await talk.pipe.ended not in (0, None)
@@ -165,10 +153,10 @@ def test_a_program_that_is_not_there_says_so(in_sandbox: InSandbox) -> None:
         with pytest.raises(OSError, match=r"(?i)nul"):
             await Talk.start(sandbox, "echo", "x\0")
 
-    in_sandbox(body)
+    in_any_sandbox(body)
 
 
-def test_closing_kills_what_it_started_and_leaves_no_descriptor(in_sandbox: InSandbox) -> None:
+def test_closing_kills_what_it_started_and_leaves_no_descriptor(in_any_sandbox: InSandbox) -> None:
     async def body(sandbox: Sandbox) -> None:
         descriptors = []
         for _ in range(2):  # the first may open connections that are kept
@@ -181,12 +169,12 @@ def test_closing_kills_what_it_started_and_leaves_no_descriptor(in_sandbox: InSa
             descriptors.append(len(os.listdir("/proc/self/fd")))
         assert descriptors[1] <= descriptors[0]
 
-    in_sandbox(body)
+    in_any_sandbox(body)
 
 
 @pytest.mark.parametrize("user", ["agent", "verifier"])
 @pytest.mark.parametrize("end", ["stop_agent", "reset", "close"])
-def test_programs_end_with_the_agent(in_sandbox: InSandbox, end: str, user: str) -> None:
+def test_programs_end_with_the_agent(in_any_sandbox: InSandbox, end: str, user: str) -> None:
     async def body(sandbox: Sandbox) -> None:
         if user == "verifier" and "Local" in type(sandbox).__name__:
             pytest.skip("the local sandbox has no verifier")
@@ -195,10 +183,10 @@ def test_programs_end_with_the_agent(in_sandbox: InSandbox, end: str, user: str)
         await getattr(sandbox, end)()
         assert talk.pipe.ended.done()
 
-    in_sandbox(body)
+    in_any_sandbox(body)
 
 
-def test_a_flood_leaves_the_event_loop_to_others(in_sandbox: InSandbox) -> None:
+def test_a_flood_leaves_the_event_loop_to_others(in_any_sandbox: InSandbox) -> None:
     async def body(sandbox: Sandbox) -> None:
         talk = await Talk.start(sandbox, "yes")
         await talk.until(100_000)
@@ -206,7 +194,7 @@ def test_a_flood_leaves_the_event_loop_to_others(in_sandbox: InSandbox) -> None:
         assert (await shell.run("echo still", timeout=20)).output == "still\n"
         await talk.pipe.close()
 
-    in_sandbox(body)
+    in_any_sandbox(body)
 
 
 def test_a_sandbox_that_died_ends_its_programs_without_a_code(probed: dict[str, Probe]) -> None:

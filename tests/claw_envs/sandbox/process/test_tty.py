@@ -2,7 +2,7 @@
 
 import asyncio
 import os
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,21 +12,9 @@ from claw_envs.core.errors import InfrastructureError
 from claw_envs.core.task import SandboxSpec
 from claw_envs.sandbox.base import Sandbox, Terminal
 from claw_envs.sandbox.probe import Probe
-from tests.claw_envs.sandbox.running import runner
 
 Body = Callable[[Sandbox], Awaitable[Any]]
 InSandbox = Callable[..., Any]
-
-
-@pytest.fixture(params=["namespace", "docker", "local"])
-def in_sandbox(request: pytest.FixtureRequest, probed: dict[str, Probe]) -> Iterator[InSandbox]:
-    """`in_sandbox(body)`: run `await body(sandbox)` with a started sandbox of each kind."""
-    if not probed[request.param].usable:
-        pytest.skip(probed[request.param].detail)
-
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("warnings.warn", lambda *_, **__: None)
-        yield runner(request.param, limit=60)
 
 
 class Session:
@@ -59,26 +47,26 @@ class Session:
         await self.until(text)
 
 
-def run(in_sandbox: InSandbox, command: str, **options: Any) -> tuple[int | None, str]:
+def run(in_any_sandbox: InSandbox, command: str, **options: Any) -> tuple[int | None, str]:
     """Exit code and output of a program that takes no input."""
 
     async def body(sandbox: Sandbox) -> tuple[int | None, str]:
         session = await Session.start(sandbox, command, **options)
         return await session.terminal.ended, session.output
 
-    result: tuple[int | None, str] = in_sandbox(body)
+    result: tuple[int | None, str] = in_any_sandbox(body)
     return result
 
 
-def test_all_three_streams_are_one_terminal_of_the_size_asked_for(in_sandbox: InSandbox) -> None:
+def test_all_three_streams_are_one_terminal_of_the_size_asked_for(in_any_sandbox: InSandbox) -> None:
     command = "test -t 0 && test -t 1 && test -t 2 && stty size && echo $TERM && tty >/dev/null && echo named"
-    assert run(in_sandbox, command) == (0, "24 80\r\nlinux\r\nnamed\r\n")
-    assert run(in_sandbox, "stty size", rows=50, columns=132) == (0, "50 132\r\n")
+    assert run(in_any_sandbox, command) == (0, "24 80\r\nlinux\r\nnamed\r\n")
+    assert run(in_any_sandbox, "stty size", rows=50, columns=132) == (0, "50 132\r\n")
 
 
-def test_it_is_the_controlling_terminal(in_sandbox: InSandbox) -> None:
+def test_it_is_the_controlling_terminal(in_any_sandbox: InSandbox) -> None:
     command = "echo a >/dev/tty; echo b >/dev/stderr; ps -o tpgid=,pgid= -p $$"
-    code, output = run(in_sandbox, command)
+    code, output = run(in_any_sandbox, command)
     a, b, foreground, own = output.split()
     assert (code, a, b) == (0, "a", "b")
     assert foreground == own
@@ -87,16 +75,16 @@ def test_it_is_the_controlling_terminal(in_sandbox: InSandbox) -> None:
 @pytest.mark.parametrize(
     ("command", "code"), [("exit 7", 7), ("kill -9 $$", 137), ("kill -TERM $$", 143), ("true", 0), ("no-such-one", 127)]
 )
-def test_the_exit_code_is_the_programs(in_sandbox: InSandbox, command: str, code: int) -> None:
-    assert run(in_sandbox, command)[0] == code
+def test_the_exit_code_is_the_programs(in_any_sandbox: InSandbox, command: str, code: int) -> None:
+    assert run(in_any_sandbox, command)[0] == code
 
 
-def test_what_is_printed_last_is_not_lost(in_sandbox: InSandbox) -> None:
-    code, output = run(in_sandbox, "seq 20000")
+def test_what_is_printed_last_is_not_lost(in_any_sandbox: InSandbox) -> None:
+    code, output = run(in_any_sandbox, "seq 20000")
     assert (code, output.split()) == (0, [str(n) for n in range(1, 20001)])
 
 
-def test_it_starts_where_it_is_told(in_sandbox: InSandbox) -> None:
+def test_it_starts_where_it_is_told(in_any_sandbox: InSandbox) -> None:
     async def body(sandbox: Sandbox) -> None:
         shell = await sandbox.shell()
         cwd = (await shell.run("mkdir -p 'sub dir'; cd 'sub dir'", timeout=20)).cwd
@@ -109,10 +97,10 @@ def test_it_starts_where_it_is_told(in_sandbox: InSandbox) -> None:
         assert "gone" in session.output
         assert "ran" not in session.output
 
-    in_sandbox(body)
+    in_any_sandbox(body)
 
 
-def test_ctrl_c_reaches_the_foreground_program_alone(in_sandbox: InSandbox) -> None:
+def test_ctrl_c_reaches_the_foreground_program_alone(in_any_sandbox: InSandbox) -> None:
     async def body(sandbox: Sandbox) -> None:
         program = "import time; print('ready'); time.sleep(600)"
         session = await Session.start(
@@ -126,10 +114,10 @@ def test_ctrl_c_reaches_the_foreground_program_alone(in_sandbox: InSandbox) -> N
         await other.terminal.write(b"\x04")
         assert await other.terminal.ended == 0
 
-    in_sandbox(body)
+    in_any_sandbox(body)
 
 
-def test_an_interactive_bash_has_job_control(in_sandbox: InSandbox) -> None:
+def test_an_interactive_bash_has_job_control(in_any_sandbox: InSandbox) -> None:
     program = """import signal, time
 signal.signal(signal.SIGCONT, lambda *_: print("continues"))
 print("begins")
@@ -149,10 +137,10 @@ while True: time.sleep(600)
         await session.terminal.write(b"exit 4\n")
         return await session.terminal.ended
 
-    assert in_sandbox(body) == 4
+    assert in_any_sandbox(body) == 4
 
 
-def test_a_password_is_asked_for_on_the_terminal_and_not_echoed(in_sandbox: InSandbox) -> None:
+def test_a_password_is_asked_for_on_the_terminal_and_not_echoed(in_any_sandbox: InSandbox) -> None:
     program = "import getpass; print('got', getpass.getpass('secret? '))"
 
     async def body(sandbox: Sandbox) -> str:
@@ -162,10 +150,10 @@ def test_a_password_is_asked_for_on_the_terminal_and_not_echoed(in_sandbox: InSa
         assert await session.terminal.ended == 0
         return session.output
 
-    assert in_sandbox(body) == "\r\ngot hunter2\r\n"
+    assert in_any_sandbox(body) == "\r\ngot hunter2\r\n"
 
 
-def test_a_program_that_reads_nothing_holds_a_write_up_but_not_its_end(in_sandbox: InSandbox) -> None:
+def test_a_program_that_reads_nothing_holds_a_write_up_but_not_its_end(in_any_sandbox: InSandbox) -> None:
     async def body(sandbox: Sandbox) -> None:
         session = await Session.start(sandbox, "stty raw -echo; echo ready; sleep 600")
         await session.until("ready")
@@ -178,10 +166,10 @@ def test_a_program_that_reads_nothing_holds_a_write_up_but_not_its_end(in_sandbo
         await writing
         await session.terminal.write(b"nobody hears this")
 
-    in_sandbox(body)
+    in_any_sandbox(body)
 
 
-def test_closing_kills_what_it_started_and_may_be_repeated(in_sandbox: InSandbox) -> None:
+def test_closing_kills_what_it_started_and_may_be_repeated(in_any_sandbox: InSandbox) -> None:
     async def body(sandbox: Sandbox) -> None:
         descriptors = []
         for _ in range(2):  # the first may open connections that are kept
@@ -195,21 +183,21 @@ def test_closing_kills_what_it_started_and_may_be_repeated(in_sandbox: InSandbox
             descriptors.append(len(os.listdir("/proc/self/fd")))
         assert descriptors[1] <= descriptors[0]
 
-    in_sandbox(body)
+    in_any_sandbox(body)
 
 
 @pytest.mark.parametrize("end", ["stop_agent", "reset", "close"])
-def test_programs_end_with_the_agent(in_sandbox: InSandbox, end: str) -> None:
+def test_programs_end_with_the_agent(in_any_sandbox: InSandbox, end: str) -> None:
     async def body(sandbox: Sandbox) -> None:
         session = await Session.start(sandbox, "echo ready; sleep 600")
         await session.until("ready")
         await getattr(sandbox, end)()
         assert session.terminal.ended.done()
 
-    in_sandbox(body)
+    in_any_sandbox(body)
 
 
-def test_a_flood_leaves_the_event_loop_to_others(in_sandbox: InSandbox) -> None:
+def test_a_flood_leaves_the_event_loop_to_others(in_any_sandbox: InSandbox) -> None:
     async def body(sandbox: Sandbox) -> None:
         session = await Session.start(sandbox, "yes")
         await session.until("y\r\n" * 1000)
@@ -217,10 +205,10 @@ def test_a_flood_leaves_the_event_loop_to_others(in_sandbox: InSandbox) -> None:
         assert (await shell.run("echo still", timeout=20)).output == "still\n"
         await session.terminal.close()
 
-    in_sandbox(body)
+    in_any_sandbox(body)
 
 
-def test_what_is_pushed_into_the_input_stays_in_the_program(in_sandbox: InSandbox) -> None:
+def test_what_is_pushed_into_the_input_stays_in_the_program(in_any_sandbox: InSandbox) -> None:
     """TIOCSTI types into one's own controlling terminal, which is nobody's but this program's."""
     push = (
         "import fcntl, os, sys\n"
@@ -249,17 +237,17 @@ def test_what_is_pushed_into_the_input_stays_in_the_program(in_sandbox: InSandbo
         os.close(outer)
         os.close(inner)
 
-    in_sandbox(body)
+    in_any_sandbox(body)
 
 
-def test_a_command_that_is_too_long_is_the_callers_mistake(in_sandbox: InSandbox) -> None:
+def test_a_command_that_is_too_long_is_the_callers_mistake(in_any_sandbox: InSandbox) -> None:
     async def body(sandbox: Sandbox) -> None:
         before = len(os.listdir("/proc/self/fd"))
         with pytest.raises(OSError, match="too long"):
             await sandbox.terminal("x" * 1_000_000, sink=lambda _: None)
         assert len(os.listdir("/proc/self/fd")) == before
 
-    in_sandbox(body)
+    in_any_sandbox(body)
 
 
 def test_a_sandbox_that_died_ends_its_programs_without_a_code(probed: dict[str, Probe]) -> None:
@@ -285,8 +273,8 @@ def test_a_sandbox_that_died_ends_its_programs_without_a_code(probed: dict[str, 
     asyncio.run(main())
 
 
-def test_no_descriptor_of_the_hosts_is_inherited(in_sandbox: InSandbox, tmp_path: Path) -> None:
+def test_no_descriptor_of_the_hosts_is_inherited(in_any_sandbox: InSandbox, tmp_path: Path) -> None:
     with open(tmp_path / "secret", "w") as file:
         os.set_inheritable(file.fileno(), True)
-        _, output = run(in_sandbox, "ls /proc/self/fd")
+        _, output = run(in_any_sandbox, "ls /proc/self/fd")
     assert set(output.split()) <= {"0", "1", "2", "3"}
