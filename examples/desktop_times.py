@@ -42,9 +42,8 @@ async def main(sandbox: str) -> None:
     try:
         print(f"open, the first time        {await seconds(lambda: screen.open(TASK)):7.2f} s")
         print(f"open, the sandbox reset     {await seconds(lambda: screen.open(TASK), 5):7.2f} s")
-        print(
-            f"click, until it has settled {1000 * await seconds(lambda: screen.do(Click(5, 5), timeout=5), 20):7.0f} ms"
-        )
+        click = await seconds(lambda: screen.do(Click(5, 5), timeout=5), 20)
+        print(f"click, until it has settled {1000 * click:7.0f} ms")
         print(f"screenshot as an array      {1000 * await seconds(lambda: screen.look(picture), 20):7.0f} ms")
         for command, name in APPLICATIONS.items():
             await screen.open(TASK)
