@@ -108,7 +108,12 @@ class Collector:
                 job.attempt += 1
                 final = self._note(episode) or job.attempt > self.config.rollout.abort_retries
                 if self.config.grouped:
-                    spawn(self._finish(job.group if final else None, episode, verdicts))
+                    finishing = self._finish(job.group if final else None, episode, verdicts)
+                    try:
+                        spawn(finishing)
+                    except RuntimeError:  # the run is ending, and its environment came back late
+                        finishing.close()
+                        return
 
     async def _attempt(self, job: _Job, env: ClawEnv, verdicts: list["asyncio.Future[None]"]) -> Episode:
         group, generation = job.group, self.config.generation

@@ -1,6 +1,7 @@
 """The roll-out loop with real conversations, the real judge and a policy that always says the same."""
 
 import asyncio
+import contextlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -205,3 +206,25 @@ def test_a_backend_that_never_works_ends_the_run_with_its_reason(tmp_path: Path)
         asyncio.run(scenario())
     assert raised.group_contains(InfrastructureError, match=r"17 episodes in a row.*no power")
     assert len((tmp_path / "records" / "aborted.jsonl").read_text().splitlines()) >= 17
+
+
+def test_an_environment_that_comes_back_after_the_run_was_ended_leaves_nothing_undone(tmp_path: Path) -> None:
+    started = asyncio.Event()
+
+    class Stubborn(ChatEnv):
+        async def _act(self, action: Action) -> Step:
+            with contextlib.suppress(asyncio.CancelledError):
+                started.set()
+                await asyncio.Event().wait()
+            raise InfrastructureError("it was late")
+
+    parts = Parts(tmp_path, config_of(signal="grpo"), Stubborn, LONG)
+
+    async def scenario() -> None:
+        judging = asyncio.create_task(parts.judging.run())
+        collecting = asyncio.create_task(parts.collector.run())
+        await started.wait()
+        await parts.stop([judging, collecting])
+        assert collecting.cancelled()
+
+    asyncio.run(scenario())

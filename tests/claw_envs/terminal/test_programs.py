@@ -59,7 +59,8 @@ def test_a_python_session(agent: Agent) -> None:
     process = agent.start("python3 -i -q", ">>>")
     agent.type(process, "def double(x):\n    return 2 * x\n\n", "...\n>>>")
     agent.type(process, "double(21)\n", "\n42\n>>>")
-    agent.type(process, "import time; print('be' + 'gins'); time.sleep(600)\n", "\nbegins")
+    # a signal that comes just before one long sleep would be noticed after it
+    agent.type(process, "import time; print('be' + 'gins'); [time.sleep(0.1) for _ in range(6000)]\n", "\nbegins")
     assert "KeyboardInterrupt\n>>>" in agent.press(process, "C-c", "KeyboardInterrupt\n>>>")
     text = agent.type(process, "exit(3)\n", "ended")
     assert text.startswith(f"[process {process} ended, exit 3]\n")

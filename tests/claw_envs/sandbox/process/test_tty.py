@@ -102,7 +102,7 @@ def test_it_starts_where_it_is_told(in_any_sandbox: InSandbox) -> None:
 
 def test_ctrl_c_reaches_the_foreground_program_alone(in_any_sandbox: InSandbox) -> None:
     async def body(sandbox: Sandbox) -> None:
-        program = "import time; print('ready'); time.sleep(600)"
+        program = "import signal; signal.signal(signal.SIGINT, signal.SIG_DFL); print('ready'); signal.pause()"
         session = await Session.start(
             sandbox, f"""trap 'echo shell' INT; python3 -uc "{program}"; echo after $?; cat"""
         )
@@ -121,7 +121,7 @@ def test_an_interactive_bash_has_job_control(in_any_sandbox: InSandbox) -> None:
     program = """import signal, time
 signal.signal(signal.SIGCONT, lambda *_: print("continues"))
 print("begins")
-while True: time.sleep(600)
+while True: time.sleep(0.1)  # a signal that comes just before a long sleep would be noticed after it
 """
 
     async def body(sandbox: Sandbox) -> int | None:
