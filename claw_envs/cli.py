@@ -173,6 +173,7 @@ def serve_envs(
 @app.command()
 def train(
     family: FamilyName,
+    arguments: Annotated[list[str] | None, typer.Argument(metavar="[-- FLAGS]", help="For a trainer's engine.")] = None,
     run: Annotated[Path | None, typer.Option(metavar="DIR", help="Run directory [default: runs/FAMILY].")] = None,
     config: Annotated[Path | None, typer.Option(metavar="FILE", help="TOML file with settings.")] = None,
     settings: Settings = None,
@@ -181,6 +182,7 @@ def train(
     model: Annotated[str | None, typer.Option(help="Short for --set model=NAME.")] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Go on from DIR's last checkpoint.")] = False,
     trainer: Annotated[str, typer.Option(help="A `claw.trainers` entry point or module:function.")] = "async",
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only check the settings and say what would run.")] = False,
 ) -> None:
     """Train a model on an environment family. --set overrides the TOML file, e.g. --set optim.lr=2e-5."""
     short = {"updates": updates, "signal": signal, "model": model}
@@ -190,7 +192,9 @@ def train(
     run = run or Path("runs") / family
     if resume and config is None and (run / "config.toml").exists():
         config = run / "config.toml"
-    train_with(settings_of(family, config, overrides), run, resume=resume)
+    chosen = settings_of(family, config, overrides)
+    chosen.arguments = arguments or chosen.arguments
+    train_with(chosen, run, resume=resume, **({"dry_run": True} if dry_run else {}))
 
 
 @app.command("eval")

@@ -114,6 +114,27 @@ class Checkpoint(Section):
     keep: int = 2
 
 
+class Cluster(Section):
+    """Training on many machines: the trainer `openrlhf` reads it, the bundled one does not."""
+
+    cpu: bool = False
+    """Run without any GPU, for tests and trials: Ray is told of GPUs that are not there. Refused where CUDA is."""
+    context: int = 4096
+    """Most tokens of a sequence: prompt, responses and what the environment said between them."""
+    env_actors: int = 0
+    """Ray actors that hold the environments, spread over the nodes; 0 keeps them in the processes of the engines."""
+    env_cpus: float = 1.0
+    """Cores that Ray reserves for each of them."""
+    env_servers: list[str] = []
+    """URLs of `claw serve envs` that hold the environments instead."""
+    teacher: str = ""
+    """Engine that scores hinted responses (`sglang+http://…`, `vllm+http://…`); empty: the weights `teacher` names."""
+    dump: bool = False
+    """Keep every batch with its advantages in the run directory, as it goes to the learner."""
+    flags: dict[str, Any] = {}
+    """OpenRLHF's own flags over what follows from the other sections, by their names: `vllm.num_engines = 4`."""
+
+
 class Config(Section):
     """One training run."""
 
@@ -142,6 +163,9 @@ class Config(Section):
     lora: Lora = msgspec.field(default_factory=Lora)
     eval: Evaluation = msgspec.field(default_factory=Evaluation)
     checkpoint: Checkpoint = msgspec.field(default_factory=Checkpoint)
+    cluster: Cluster = msgspec.field(default_factory=Cluster)
+    arguments: list[str] = []
+    """What stood behind `--` on the command line, for a trainer that passes it on."""
 
     @property
     def grouped(self) -> bool:
