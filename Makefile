@@ -3,14 +3,17 @@ VENV ?= .venv
 RUN ?= runs/demo
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+VENV_OPENRLHF ?= .venv-openrlhf
+READY_OPENRLHF := $(VENV_OPENRLHF)/.ready
 export OMP_NUM_THREADS ?= 2
 
-.PHONY: demo test lint format setup clean
+.PHONY: demo test test-openrlhf lint format setup clean
 .DEFAULT_GOAL := help
 
 help:
 	@echo "make demo    train SmolLM2-135M on the student persona, then plot (about 15 minutes on 2 cores)"
 	@echo "make test    lint, type check and test"
+	@echo "make test-openrlhf  train with OpenRLHF, Ray and vLLM on this CPU (4 GB to install, then about 20 minutes)"
 	@echo "make lint    lint and type check only"
 	@echo "make format  reformat and fix what can be fixed"
 	@echo "make setup   only install"
@@ -37,6 +40,13 @@ test: lint
 	@./.ci/programs
 	@engine=$$(./.ci/engine) && trap '[ -z "$$engine" ] || kill $$engine' EXIT && trap 'exit 130' INT TERM && \
 	$(BIN)/python -m pytest
+
+$(READY_OPENRLHF): pyproject.toml .ci/openrlhf
+	./.ci/openrlhf $(VENV_OPENRLHF)
+	@touch $@
+
+test-openrlhf: $(READY_OPENRLHF)
+	$(VENV_OPENRLHF)/bin/python -m pytest -m openrlhf tests/openrlhf tests/trainers/ray
 
 format: $(READY)
 	$(BIN)/ruff check --fix .

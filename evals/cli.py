@@ -47,7 +47,7 @@ def main_eval(
 
     Args:
         benchmark: a key of `BENCHMARKS`.
-        model: `smollm2`, a local Hugging Face directory, or `URL#MODEL`.
+        model: `smollm2`, a local Hugging Face directory, `URL#MODEL`, or `sglang+URL#DIRECTORY` (or `vllm+`).
         out: folder of the results, the same again resumes; None is `results/BENCHMARK-MODEL`.
         tasks: task set or path; None is the benchmark's own.
         parallel: episodes at a time.

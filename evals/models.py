@@ -1,10 +1,11 @@
-"""The models that an evaluation uses, opened for its length: an embedded one by name or path, or one behind a URL."""
+"""The models that an evaluation uses, opened for its length: embedded, behind engines, or behind an endpoint."""
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 from claw_envs.core.endpoints import api_key, is_endpoint
 from trainers.policies import Policy, make_policy
+from trainers.policies.engines.addresses import is_engine
 
 
 @asynccontextmanager
@@ -14,13 +15,15 @@ async def open_policy(model: str, *, parallel: int, timeout: float = 60.0) -> As
     Args:
         model: see `make_policy`.
         parallel: most calls at a time.
-        timeout: seconds for one response of an endpoint, its retries included.
+        timeout: seconds for one response of an endpoint or an engine, its retries included.
 
     Raises:
         UserError: if there is no such model.
     """
     if is_endpoint(model):
         policy = make_policy(model, api_key=api_key(), concurrency=parallel, timeout=timeout)
+    elif is_engine(model):
+        policy = make_policy(model, api_key=api_key(), timeout=timeout)
     else:
         policy = make_policy(model, max_batch=max(1, min(parallel, 64)))
     try:

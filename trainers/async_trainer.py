@@ -30,6 +30,7 @@ from trainers.policies.base import Prompt
 from trainers.policies.embedded import EmbeddedPolicy
 from trainers.policies.gate import ComputeGate
 from trainers.policies.model import configure_torch, load_model, resolve_model
+from trainers.preview import preview
 from trainers.progress import Progress
 from trainers.records import RecordWriter
 from trainers.run import RunDirectory
@@ -42,20 +43,29 @@ COUNTERS = ("turns_served", "turns_judged", "judge_failed", "aborted")
 Result = TypeVar("Result")
 
 
-def train(config: Config, run: Path, *, resume: bool = False) -> None:
+def train(config: Config, run: Path, *, resume: bool = False, dry_run: bool = False) -> None:
     """Train until `config.updates` updates are done.
 
     Args:
         config: settings.
         run: directory of the run.
         resume: go on from the last checkpoint, repeating later updates with the samples they had.
+        dry_run: only check the settings and print what would run; see `trainers.preview`.
 
     Raises:
         UserError: for settings or a directory that cannot work; unless it came up later, nothing is left written.
         InfrastructureError: if environments or policy stay broken; the run can be resumed.
     """
-    share_heaps()
+    if config.arguments:
+        raise UserError(
+            f"this trainer has no engine to pass flags on to: leave out {' '.join(config.arguments)!r}, write settings "
+            "as --set KEY=VALUE, or train with --trainer openrlhf"
+        )
     directory = RunDirectory(run, resume=resume)
+    if dry_run:
+        print(preview(config, directory))
+        return
+    share_heaps()
     try:
         asyncio.run(AsyncTrainer(config, directory).run())
     except* (UserError, InfrastructureError) as group:

@@ -40,8 +40,8 @@ class Lesson(NamedTuple):
 
     logprobs: NDArray[np.float32]
     """Of the sampled tokens."""
-    divergence: NDArray[np.float32]
-    """KL of the current policy from the teacher at each position, in nats."""
+    divergence: NDArray[np.float32] | None = None
+    """KL of the current policy from the teacher at each position, in nats; None from a teacher that does not tell."""
 
 
 class Learner:

@@ -1,5 +1,6 @@
 """One episode: a policy acts in an environment until it ends. Token-exact, any family, used by training and evals."""
 
+import asyncio
 import json
 import time
 from collections.abc import Awaitable, Callable
@@ -15,6 +16,7 @@ from claw_envs.wire.read import openai_call
 from trainers.meters import BusyMeter
 from trainers.policies.base import Completion, Policy, Prompt, Sampling
 from trainers.policies.render import Renderer
+from trainers.policies.vision import images_of
 
 
 async def run_episode(
@@ -36,8 +38,8 @@ async def run_episode(
     Args:
         env: stays open; its system prompt and worked examples, where it has any, open the conversation. Where its
             tools are native, the policy shows them.
-        policy: where it has a `renderer`, later prompts extend the ids already fed and sampled; another is shown the
-            last screenshots, where the environment says so.
+        policy: where it has a `renderer`, later prompts extend the ids already fed and sampled. Unless that renderer
+            does not see, it is shown the last screenshots, where the environment says so.
         task: id of the task, None to draw one by `seed`.
         stepping: counts the time spent in the environment.
         before_turn: awaited before each response is sampled (pacing).
@@ -55,15 +57,18 @@ async def run_episode(
         _, info = await env.areset(seed=seed, options={"task": task} if task else None)
         episode.task_id, opening = info["task_id"], env.last_observation
         messages = _opening(env, info)
-        screens = Screenshots(0 if getattr(policy, "renderer", None) else info.get("images", 0))
+        renderer: Renderer | None = getattr(policy, "renderer", None)
+        sees = renderer is not None and renderer.sees
+        screens = Screenshots(info.get("images", 0) if renderer is None or sees else 0)
         tools: list[dict[str, Any]] | None = None
         while episode.status is Status.RUNNING:
             before, tools = tools, info["tools"] if info.get("native_tools") else None
             await screens.add(len(messages) - 1, env.last_observation)
-            prompt = _prompt(policy, episode, screens.shown(messages), tools, anew=tools != before)
+            shown = screens.shown(messages)
+            prompt = await _prompt(renderer, episode, shown, tools, anew=tools != before)
             if before_turn is not None:
                 await before_turn()
-            turn = await _respond(policy, episode, messages, prompt, sampling, tools)
+            turn = await _respond(policy, episode, messages, shown if sees else [], prompt, sampling, tools)
             turn.examples = len(info.get("few_shot", []))
             turn.opening = opening if turn.step == 0 and opening.is_screen else None
             with stepping.busy() if stepping else nullcontext():
@@ -90,18 +95,20 @@ async def _respond(
     policy: Policy,
     episode: Episode,
     messages: list[Message],
+    shown: list[Message],
     prompt: Prompt,
     sampling: Sampling,
     tools: list[dict[str, Any]] | None,
 ) -> Turn:
     started = time.perf_counter()
     seed = None if sampling.seed is None else sampling.seed + 7919 * len(episode.turns)
-    native = {"tools": tools} if tools else {}
-    completion: Completion = await policy.generate(prompt, sampling._replace(seed=seed), **native)
+    beside: dict[str, Any] = ({"tools": tools} if tools else {}) | ({"images": images_of(shown)} if shown else {})
+    completion: Completion = await policy.generate(prompt, sampling._replace(seed=seed), **beside)
     return Turn(
         episode_id=episode.id,
         step=len(episode.turns),
         messages=messages,
+        shown=shown,
         tools=tools or [],
         response=completion.text,
         tool_calls=list(completion.tool_calls),
@@ -116,21 +123,42 @@ async def _respond(
     )
 
 
-def _prompt(
-    policy: Policy, episode: Episode, messages: list[Message], tools: list[dict[str, Any]] | None, *, anew: bool
+async def _prompt(
+    renderer: Renderer | None,
+    episode: Episode,
+    messages: list[Message],
+    tools: list[dict[str, Any]] | None,
+    *,
+    anew: bool,
 ) -> Prompt:
-    """Ids that extend those of the turn before, where there is one and `anew` is not asked for; else the messages'."""
-    renderer: Renderer | None = getattr(policy, "renderer", None)
+    """Ids for a policy with a renderer, else the messages."""
     if renderer is None:
         return messages
-    if episode.turns and not anew:
-        last = episode.turns[-1]
+    if renderer.sees:  # counting an image's tokens takes time
+        return await asyncio.to_thread(_ids, renderer, episode, messages, tools, anew=anew)
+    return _ids(renderer, episode, messages, tools, anew=anew)
+
+
+def _ids(
+    renderer: Renderer,
+    episode: Episode,
+    messages: list[Message],
+    tools: list[dict[str, Any]] | None,
+    *,
+    anew: bool,
+) -> list[int]:
+    """Ids that extend those of the turn before, where there is one, nothing it showed has changed since, and `anew` is
+    not asked for; else those of the whole conversation.
+    """
+    last = episode.turns[-1] if episode.turns and not anew else None
+    before = (last.shown or last.messages) if last else []
+    if last and messages[: len(before)] == before:
         ids = renderer.extend(
             last.prompt_ids + last.response_ids,
             finish_reason=last.finish_reason,
-            messages_before=last.messages,
+            messages_before=before,
             response=last.response,
-            new_messages=messages[len(last.messages) + 1 :],
+            new_messages=messages[len(before) + 1 :],
             tools=tools,
         )
         if ids is not None:

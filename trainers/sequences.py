@@ -12,6 +12,15 @@ from numpy.typing import NDArray
 from claw_envs.core.episode import Turn
 
 
+class Place(NamedTuple):
+    """Where a turn's response stands."""
+
+    sequence: int
+    """Which of its episode's sequences."""
+    start: int
+    """Index of its first token there."""
+
+
 class Sequence(NamedTuple):
     """One row for the learner. The arrays have one entry for each sampled token."""
 
@@ -25,6 +34,30 @@ class Sequence(NamedTuple):
     """NaN where a token must not train."""
 
 
+def lay_out(turns: list[Turn]) -> tuple[list[list[int]], list[Place | None]]:
+    """The sequences of one episode.
+
+    Args:
+        turns: in order.
+
+    Returns:
+        The ids of each sequence, and for each turn its place; None for an empty response, which is in no sequence.
+    """
+    sequences: list[list[int]] = []
+    places: list[Place | None] = []
+    for turn in turns:
+        if not turn.response_ids:
+            places.append(None)
+            continue
+        ids = turn.prompt_ids + turn.response_ids
+        if sequences and turn.prompt_ids[: len(sequences[-1])] == sequences[-1]:
+            sequences[-1] = ids
+        else:
+            sequences.append(ids)
+        places.append(Place(len(sequences) - 1, len(turn.prompt_ids)))
+    return sequences, places
+
+
 def build(turns: list[Turn], advantages: list[NDArray[np.float64]]) -> list[Sequence]:
     """Sequences of one episode.
 
@@ -35,25 +68,21 @@ def build(turns: list[Turn], advantages: list[NDArray[np.float64]]) -> list[Sequ
     Raises:
         ValueError: if a turn's arrays disagree in length.
     """
-    sequences: list[Sequence] = []
-    for turn, advantage in zip(turns, advantages, strict=True):
+    ids, places = lay_out(turns)
+    parts: list[list[tuple[NDArray[np.int64], Turn, NDArray[np.float64]]]] = [[] for _ in ids]
+    for turn, place, advantage in zip(turns, places, advantages, strict=True):
         tokens = len(turn.response_ids)
         if not (len(turn.logprobs) == len(turn.versions) == len(advantage) == tokens):
             raise ValueError(f"turn {turn.id}: {tokens} tokens, but log-probs, versions or advantages differ in number")
-        if tokens == 0:
-            continue
-        single = Sequence(
-            ids=turn.prompt_ids + turn.response_ids,
-            positions=np.arange(tokens) + len(turn.prompt_ids),
-            logprobs=np.asarray(turn.logprobs, np.float32),
-            versions=np.asarray(turn.versions, np.int64),
-            advantages=np.asarray(advantage, np.float64),
+        if place is not None:
+            parts[place.sequence].append((np.arange(tokens) + place.start, turn, advantage))
+    return [
+        Sequence(
+            ids=row,
+            positions=np.concatenate([positions for positions, _, _ in members]),
+            logprobs=np.concatenate([np.asarray(turn.logprobs, np.float32) for _, turn, _ in members]),
+            versions=np.concatenate([np.asarray(turn.versions, np.int64) for _, turn, _ in members]),
+            advantages=np.concatenate([np.asarray(advantage, np.float64) for _, _, advantage in members]),
         )
-        before = sequences[-1] if sequences else None
-        if before is not None and turn.prompt_ids[: len(before.ids)] == before.ids:
-            sequences[-1] = Sequence(
-                single.ids, *(np.concatenate([a, b]) for a, b in zip(before[1:], single[1:], strict=True))
-            )
-        else:
-            sequences.append(single)
-    return sequences
+        for row, members in zip(ids, parts, strict=True)
+    ]

@@ -1,4 +1,7 @@
-"""From accepted units to training sequences: looks up each signal's inputs and calls the pure function for it."""
+"""From judged episodes to advantages: looks up each signal's inputs and calls the pure function for it.
+
+Every trainer gets its values here, one array a turn, and lays them on its own rows.
+"""
 
 from collections.abc import Sequence as Seq
 from statistics import fmean
@@ -9,7 +12,7 @@ from numpy.typing import NDArray
 from claw_envs.core.episode import Episode, Status, Turn, Verdict
 from trainers import advantages
 from trainers.config import Config
-from trainers.learner import Learner
+from trainers.learner import Learner, Lesson
 from trainers.policies.render import Renderer, with_hint
 from trainers.sequences import Sequence, build
 from trainers.store import Unit
@@ -27,55 +30,51 @@ def trainable(turn: Turn, config: Config) -> bool:
 
 
 def to_sequences(units: Seq[Unit], config: Config, learner: Learner, renderer: Renderer) -> list[Sequence]:
-    """
+    """What the bundled trainer trains on.
+
     Args:
         units: one batch.
         config: names the signal.
         learner: scores the responses under the prompts with the hint, where the signal distils.
         renderer: makes those prompts.
     """
+    episodes = [episode for unit in units for episode in unit.episodes]
     if config.grouped:
-        return _grouped([episode for unit in units for episode in unit.episodes], config)
-    turns = [turn for unit in units for episode in unit.episodes for turn in episode.turns]
-    distilled = _distilled(turns, config, learner, renderer)
-    sequences = []
-    for turn, opd in zip(turns, distilled, strict=True):
-        score = (turn.verdict.score if turn.verdict else None) or 0.0
-        if config.signal == "binary":
-            values = advantages.binary(score, len(turn.response_ids))
-        elif config.signal == "opd":
-            values = opd
-        else:
-            weights = config.weights
-            values = advantages.combined(score, opd, binary_weight=weights.binary, opd_weight=weights.opd)
-        sequences += build([turn], [values])
-    return sequences
-
-
-def _distilled(turns: list[Turn], config: Config, learner: Learner, renderer: Renderer) -> list[Floats]:
-    """OPD advantages; zeros where a turn has no hint or the signal does not distil."""
-    values = [np.zeros(len(turn.response_ids)) for turn in turns]
-    if config.signal == "binary":
-        return values
-    hinted = [(i, turn, turn.verdict.hint) for i, turn in enumerate(turns) if turn.verdict and turn.verdict.hint]
-    rows = [
-        (turn.prompt_ids, renderer.prompt_ids(with_hint(turn.messages, hint), tools=turn.tools), turn.response_ids)
-        for _, turn, hint in hinted
+        episodes = [episode for episode in episodes if compared(episode)]
+        values = group_values(episodes, config)
+        return [
+            sequence
+            for episode, arrays in zip(episodes, values, strict=True)
+            for sequence in build(episode.turns, arrays)
+        ]
+    turns = [turn for episode in episodes for turn in episode.turns]
+    lessons = _taught(turns, config, learner, renderer)
+    return [
+        sequence
+        for turn, lesson in zip(turns, lessons, strict=True)
+        for sequence in build([turn], [turn_value(turn, lesson, config)])
     ]
-    lessons = learner.teach(rows, reference=config.teacher == "reference")
-    for (i, turn, _), lesson in zip(hinted, lessons, strict=True):
-        baseline = lesson.divergence if config.weights.opd_baseline else None
-        clip = config.weights.opd_clip or None
-        values[i] = advantages.opd(lesson.logprobs, turn.logprobs, divergence=baseline, clip=clip)
-    return values
 
 
-def _grouped(episodes: list[Episode], config: Config) -> list[Sequence]:
-    episodes = [episode for episode in episodes if episode.status is not Status.ABORTED and episode.turns]
-    groups = [episode.group_id for episode in episodes for _ in episode.turns]
-    steps = [turn.step for episode in episodes for turn in episode.turns]
+def compared(episode: Episode) -> bool:
+    """Whether an episode is compared with others of its group."""
+    return episode.status is not Status.ABORTED and bool(episode.turns)
+
+
+def group_values(episodes: list[Episode], config: Config) -> list[list[Floats]]:
+    """The grouped signals.
+
+    Args:
+        episodes: whole groups; each must be `compared`.
+        config: names the signal.
+
+    Returns:
+        For each episode one array a turn, with a value for each response token; NaN where it must not train.
+    """
     if config.signal == "step_index":
-        rewards = np.concatenate([_step_rewards(episode, config) for episode in episodes] or [np.zeros(0)])
+        groups = [episode.group_id for episode in episodes for _ in episode.turns]
+        steps = [turn.step for episode in episodes for turn in episode.turns]
+        rewards = np.concatenate([step_rewards(episode, config) for episode in episodes] or [np.zeros(0)])
         values = advantages.step_index(groups, steps, rewards)
     else:
         estimator = {
@@ -83,23 +82,45 @@ def _grouped(episodes: list[Episode], config: Config) -> list[Sequence]:
             "rloo": advantages.rloo,
             "reinforce_baseline": advantages.reinforce_baseline,
         }[config.signal]
-        outcomes = [_outcome(episode) for episode in episodes]
-        whole = estimator([episode.group_id for episode in episodes], outcomes)
+        whole = estimator([episode.group_id for episode in episodes], [_outcome(episode) for episode in episodes])
         values = advantages.spread(whole, [len(episode.turns) for episode in episodes])
-    sequences, start = [], 0
-    for episode in episodes:
-        part = values[start : start + len(episode.turns)]
-        start += len(episode.turns)
-        tokens = [
-            advantages.spread([value], [len(turn.response_ids)])
-            for value, turn in zip(part, episode.turns, strict=True)
-        ]
-        sequences += build(episode.turns, tokens)
-    return sequences
+    of_turns = iter(values)
+    return [
+        [advantages.spread([next(of_turns)], [len(turn.response_ids)]) for turn in episode.turns]
+        for episode in episodes
+    ]
 
 
-def _outcome(episode: Episode) -> float:
-    return float("nan") if episode.outcome is None else episode.outcome
+def turn_value(turn: Turn, lesson: Lesson | None, config: Config) -> Floats:
+    """A turn-level signal of one turn that is `trainable`.
+
+    Args:
+        turn: `turn.logprobs` are the old log-probs of the distilled advantage.
+        lesson: what the teacher thinks of the response; None where there is no hint, or the signal does not distil.
+        config: names the signal.
+
+    Returns:
+        A value for each response token.
+    """
+    score = (turn.verdict.score if turn.verdict else None) or 0.0
+    if config.signal == "binary":
+        return advantages.binary(score, len(turn.response_ids))
+    weights = config.weights
+    distilled = np.zeros(len(turn.response_ids))
+    if lesson is not None:
+        baseline = lesson.divergence if weights.opd_baseline else None
+        clip = weights.opd_clip or None
+        distilled = advantages.opd(lesson.logprobs, turn.logprobs, divergence=baseline, clip=clip)
+    if config.signal == "opd":
+        return distilled
+    return advantages.combined(score, distilled, binary_weight=weights.binary, opd_weight=weights.opd)
+
+
+def hinted_prompt(turn: Turn, config: Config, renderer: Renderer) -> list[int]:
+    """Ids of the turn's prompt with the judge's hint; empty where there is none, or the signal does not distil."""
+    if config.signal not in ("opd", "combined") or turn.verdict is None or not turn.verdict.hint:
+        return []
+    return renderer.prompt_ids(with_hint(turn.shown or turn.messages, turn.verdict.hint), tools=turn.tools)
 
 
 def process_reward(verdict: Verdict | None) -> float | None:
@@ -110,6 +131,19 @@ def process_reward(verdict: Verdict | None) -> float | None:
     return fmean(votes) if votes else verdict.score
 
 
-def _step_rewards(episode: Episode, config: Config) -> Floats:
+def step_rewards(episode: Episode, config: Config) -> Floats:
+    """R of each turn, by `advantages.step_rewards`."""
     scores = [process_reward(turn.verdict) for turn in episode.turns]
     return advantages.step_rewards(_outcome(episode), scores, process_weight=config.judge.process_weight)
+
+
+def _taught(turns: list[Turn], config: Config, learner: Learner, renderer: Renderer) -> list[Lesson | None]:
+    """What the learner's teacher thinks of each turn; None where it has no hint or the signal does not distil."""
+    hinted = [hinted_prompt(turn, config, renderer) for turn in turns]
+    rows = [(turn.prompt_ids, ids, turn.response_ids) for turn, ids in zip(turns, hinted, strict=True) if ids]
+    lessons = iter(learner.teach(rows, reference=config.teacher == "reference") if rows else [])
+    return [next(lessons) if ids else None for ids in hinted]
+
+
+def _outcome(episode: Episode) -> float:
+    return float("nan") if episode.outcome is None else episode.outcome

@@ -96,6 +96,7 @@ class Turn(msgspec.Struct, kw_only=True):
 
     Attributes:
         messages: the prompt as chat messages, without its images: those are in the observations.
+        shown: the same with its images, where a policy that is trained was shown any; else empty.
         examples: how many of them, after a system prompt, are worked examples and not of this conversation.
         tools: schemas that the policy showed with them; empty where the messages themselves explain the tools.
         prompt_ids: token ids of the prompt as they were fed to the policy.
@@ -113,6 +114,7 @@ class Turn(msgspec.Struct, kw_only=True):
     episode_id: str
     step: int
     messages: list[Message]
+    shown: list[Message] = []
     examples: int = 0
     tools: list[dict[str, Any]] = []
     response: str
@@ -139,7 +141,10 @@ class Turn(msgspec.Struct, kw_only=True):
         """The same without its pictures."""
         after, before = self.observation, self.opening
         return msgspec.structs.replace(
-            self, observation=after and after.without_screenshot(), opening=before and before.without_screenshot()
+            self,
+            shown=[],
+            observation=after and after.without_screenshot(),
+            opening=before and before.without_screenshot(),
         )
 
     @property

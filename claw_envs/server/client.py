@@ -1,13 +1,15 @@
 """What a remote environment asks its servers over HTTP: to describe the environment, and for leases.
 
-Several servers share the load in turn; one that is full or down is passed over for the next.
+Several servers share the load in turn; one that is full or down is passed over for the next. Which they are may change
+meanwhile: who starts and restarts them gives a function that finds them.
 """
 
 import asyncio
 import itertools
 import os
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NoReturn, TypeVar
 
 import aiohttp
@@ -21,8 +23,21 @@ from claw_envs.server.link import LeaseLostError, Link
 _CONNECT_SECONDS = 10.0
 _ANSWER_SECONDS = 600.0  # the first to ask for a task set waits until the server has loaded it
 
-_turn = itertools.count()
+_turn = itertools.count(random.randrange(2**16))  # processes that begin together begin at different servers
 _T = TypeVar("_T")
+
+
+@dataclass(frozen=True)
+class Servers:
+    """Where environments can be had just now."""
+
+    urls: Sequence[str]
+    key: str | None = field(repr=False)
+    """Their API key."""
+
+
+FindServers = Callable[[], Awaitable[Servers]]
+"""Asked again before every lease, on the shared loop; waits for a first server, or raises InfrastructureError."""
 
 
 class _Full(InfrastructureError):  # noqa: N818 - an answer, not a fault
@@ -42,7 +57,7 @@ class Client:
 
     def __init__(
         self,
-        servers: str | Sequence[str],
+        servers: str | Sequence[str] | FindServers,
         family: str,
         settings: dict[str, Any],
         *,
@@ -51,7 +66,7 @@ class Client:
     ) -> None:
         """
         Args:
-            servers: base URLs; one text may hold several, with commas.
+            servers: base URLs; one text may hold several, with commas. Or what finds them.
             settings: for the environment's constructor.
             lease_timeout: seconds to wait for a place on a server, and for a turn on it.
             reconnect_timeout: seconds for which a server may be out of reach before the lease is lost.
@@ -59,10 +74,8 @@ class Client:
         Raises:
             UserError: if a server is no URL, or a setting cannot be sent.
         """
-        listed = servers.split(",") if isinstance(servers, str) else list(servers)
-        self.servers = [url.strip().rstrip("/") for url in listed]
-        if not self.servers or not all(url.startswith(("http://", "https://")) for url in self.servers):
-            raise UserError(f"server must be the URL of `claw serve envs`, e.g. http://127.0.0.1:8700, got {servers!r}")
+        self._listed = not callable(servers)
+        self._find = servers if callable(servers) else _listed(servers)
         self._wanted = wire.Wanted(family=family, settings=settings)
         try:
             wire.encode(self._wanted)
@@ -76,22 +89,25 @@ class Client:
         """`known`, or what the first server says that answers.
 
         Raises:
-            UserError: if the server does not offer such an environment, or not to this client; if none answers.
-            InfrastructureError: if one answers, but cannot tell.
+            UserError: if the server does not offer such an environment, or not to this client; if none answers of
+                those that the user listed.
+            InfrastructureError: if one answers, but cannot tell; if none answers that was found.
         """
         if known is not None:
             self._wanted.digest = known.digest
             return known
         down: list[InfrastructureError] = []
-        for url in self.servers:
+        servers = await self._find()
+        for url in servers.urls:
             try:
-                description = await self._post(url, "describe", wire.read_description)
+                description = await self._post(url, servers.key, "describe", wire.read_description)
             except InfrastructureError as error:
                 down.append(error)
             else:
                 self._wanted.digest = description.digest
                 return description
-        kind = UserError if all(isinstance(error, _SilentError) for error in down) else InfrastructureError
+        mistaken = self._listed and all(isinstance(error, _SilentError) for error in down)
+        kind = UserError if mistaken else InfrastructureError
         raise kind("; ".join(map(str, down)))
 
     async def reset(self, call: wire.Reset, *, timeout: float) -> wire.Result:
@@ -145,29 +161,30 @@ class Client:
         while True:
             pauses: list[float] = []
             down: list[InfrastructureError] = []
-            for i in range(len(self.servers)):
-                url = self.servers[(first + i) % len(self.servers)]
+            servers = await self._find()
+            for i in range(len(servers.urls)):
+                url = servers.urls[(first + i) % len(servers.urls)]
                 try:
-                    granted = await self._post(url, "leases", _granted)
+                    granted = await self._post(url, servers.key, "leases", _granted)
                 except _Full as full:
                     pauses.append(full.retry_after)
                 except InfrastructureError as error:
                     down.append(error)
                 else:
-                    return self._linked(url, granted)
+                    return self._linked(url, servers.key, granted)
             if not pauses:
                 raise InfrastructureError("; ".join(map(str, down)))
             pause = min(pauses) * random.uniform(0.5, 1.5)
             if loop.time() + pause > deadline:
-                raise InfrastructureError(f"no place on {', '.join(self.servers)} within {self._lease_timeout:g} s")
+                raise InfrastructureError(f"no place on {', '.join(servers.urls)} within {self._lease_timeout:g} s")
             await asyncio.sleep(pause)
 
-    def _linked(self, url: str, granted: wire.Granted) -> Link:
-        return Link(url, granted, _headers(), reconnect=self._reconnect_timeout, busy=self._lease_timeout)
+    def _linked(self, url: str, key: str | None, granted: wire.Granted) -> Link:
+        return Link(url, granted, _headers(key), reconnect=self._reconnect_timeout, busy=self._lease_timeout)
 
-    async def _post(self, url: str, path: str, read: Callable[[bytes], _T]) -> _T:
+    async def _post(self, url: str, key: str | None, path: str, read: Callable[[bytes], _T]) -> _T:
         limits = aiohttp.ClientTimeout(total=_ANSWER_SECONDS, sock_connect=_CONNECT_SECONDS)
-        headers = _headers() | {"Content-Type": wire.CONTENT_TYPE}
+        headers = _headers(key) | {"Content-Type": wire.CONTENT_TYPE}
         try:
             async with (
                 aiohttp.ClientSession(timeout=limits, headers=headers) as session,
@@ -189,8 +206,19 @@ class Client:
 _granted = msgspec.msgpack.Decoder(wire.Granted).decode
 
 
-def _headers() -> dict[str, str]:
-    key = os.environ.get(wire.KEY_VARIABLE, "").strip()
+def _listed(servers: str | Sequence[str]) -> FindServers:
+    given = servers.split(",") if isinstance(servers, str) else list(servers)
+    urls = [url.strip().rstrip("/") for url in given]
+    if not urls or not all(url.startswith(("http://", "https://")) for url in urls):
+        raise UserError(f"server must be the URL of `claw serve envs`, e.g. http://127.0.0.1:8700, got {servers!r}")
+
+    async def find() -> Servers:
+        return Servers(urls, os.environ.get(wire.KEY_VARIABLE, "").strip() or None)
+
+    return find
+
+
+def _headers(key: str | None) -> dict[str, str]:
     return {"Authorization": f"Bearer {key}"} if key else {}
 
 

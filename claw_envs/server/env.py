@@ -24,7 +24,7 @@ from claw_envs.core.loop import begin_on_shared, on_shared, run_sync
 from claw_envs.core.task import Task
 from claw_envs.core.vector import ClawVectorEnv
 from claw_envs.server import wire
-from claw_envs.server.client import Client
+from claw_envs.server.client import Client, FindServers
 from claw_envs.server.spaces import spaces_of
 
 _RESET_SECONDS = 1800.0  # an image may have to be built first; a server that died is noticed long before
@@ -50,7 +50,7 @@ class RemoteEnv(ClawEnv):
     def __init__(
         self,
         family: str,
-        server: str | Sequence[str],
+        server: str | Sequence[str] | FindServers,
         *,
         render_mode: str | None = None,
         lease_timeout: float = 300.0,
@@ -61,7 +61,7 @@ class RemoteEnv(ClawEnv):
         """
         Args:
             family: name of the family.
-            server: URL of `claw serve envs`; several, as a list or with commas, share the load.
+            server: URL of `claw serve envs`; several, as a list or with commas, share the load. Or what finds them.
             render_mode: see `ClawEnv`; also `rgb_array`, the last screenshot, where screenshots are observed.
             lease_timeout: seconds to wait for a place on a server that is full.
             reconnect_timeout: seconds for which the server may be out of reach before the episode is aborted.

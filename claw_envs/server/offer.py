@@ -108,6 +108,20 @@ class Offer:
                 env, _ = await self._make(wire.Wanted(family=name))
                 await env.aclose()
 
+    async def prove(self) -> None:
+        """Begin an episode of each family and drop it: a sandbox that cannot be had here, say, shows now.
+
+        Raises:
+            UserError: if what an episode needs is missing on this machine.
+            InfrastructureError: if it fails.
+        """
+        for name in self.families:
+            env, _ = await self._make(wire.Wanted(family=name))
+            try:
+                await env.areset(seed=0)
+            finally:
+                await env.aclose()
+
     async def close(self) -> None:
         """Close the sandboxes that are kept ready; those in use are their environments' to close before."""
         if self._pool is not None:
@@ -190,7 +204,11 @@ class Offer:
 
 
 def _load(family: str, source: str | None) -> TaskSet:
-    tasks = load_tasks(family, source)
+    return task_set(load_tasks(family, source))
+
+
+def task_set(tasks: list[Task]) -> TaskSet:
+    """The set of these tasks; equal digests mean that clients see equal tasks."""
     encoded = wire.encode([public(task) for task in tasks])
     return TaskSet(tasks, msgspec.Raw(encoded), sha256(encoded).hexdigest())
 

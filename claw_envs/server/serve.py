@@ -1,4 +1,4 @@
-"""`claw serve envs`: the environment server as a process."""
+"""`claw serve envs`: the environment server as a process; or on the shared background loop of another program."""
 
 import asyncio
 import logging
@@ -6,13 +6,15 @@ import resource
 import signal
 import socket
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, wait
 from pathlib import Path
 from typing import Any
 
 import uvicorn
 
 from claw_envs.core.errors import UserError
+from claw_envs.core.loop import begin_on_shared
 from claw_envs.server import wire
 from claw_envs.server.app import create_app
 from claw_envs.server.guard import LOOPBACK, PromptProtocol, read_key
@@ -56,39 +58,70 @@ def serve(
     asyncio.run(offer.check())
     leases = Leases(most=max_leases, most_running=max_running, ttl=lease_ttl)
     listening = _listen(host, port)
-    _raise_file_limit()
-    logging.basicConfig(format="%(levelname)s %(name)s: %(message)s", level=logging.WARNING)
-    config = uvicorn.Config(
-        create_app(offer, leases, key=key),
-        http=PromptProtocol,
-        ws="websockets-sansio",
-        ws_max_size=wire.LARGEST_REQUEST,
-        ws_per_message_deflate=False,  # a few bytes must not unpack to gigabytes; and it costs time
-        limit_concurrency=2 * max_leases + 64,
-        timeout_graceful_shutdown=_GRACE,
-        log_config=None,
-        access_log=False,
-        server_header=False,
-    )
     # uvicorn raises the signal once more after its shutdown
     for number in (signal.SIGTERM, signal.SIGINT):
         signal.signal(number, lambda *_: sys.exit(0))
-    shown = f"[{host}]" if ":" in host else host
-    said = f"serving {', '.join(offer.families)} on http://{shown}:{listening.getsockname()[1]}"
-    _Server(config, said=said).run(sockets=[listening])
+    said = f"serving {', '.join(offer.families)} on {_url(host, listening)}"
+    _Server(offer, leases, key=key, began=lambda: print(said, flush=True)).run(sockets=[listening])
+
+
+class BackgroundServer:
+    """A server on the shared background loop, beside whatever else this process does. `stop` it, or its sandboxes end
+    only with the process."""
+
+    def __init__(self, offer: Offer, leases: Leases, *, host: str, key: str) -> None:
+        """
+        Args:
+            host: address to bind to, with a port that is free.
+
+        Raises:
+            UserError: the address cannot be bound to.
+        """
+        began: Future[None] = Future()
+        listening = _listen(host, 0)
+        self.url = _url(host, listening)
+        self._server = _Server(offer, leases, key=key, began=lambda: began.set_result(None))
+        self._running = begin_on_shared(self._server.serve(sockets=[listening]))
+        wait([began, self._running], return_when=FIRST_COMPLETED)
+        if self._running.done():
+            self._running.result()
+
+    def stop(self) -> None:
+        """Close every environment, then the server. Blocks until that is done; may be called again."""
+        self._server.should_exit = True
+        self._running.result()
 
 
 class _Server(uvicorn.Server):
-    """Says so once it answers, and may be stopped."""
+    """Says when it answers, and may be stopped."""
 
-    def __init__(self, config: uvicorn.Config, *, said: str) -> None:
+    def __init__(self, offer: Offer, leases: Leases, *, key: str | None, began: Callable[[], None]) -> None:
+        _raise_file_limit()
+        logging.basicConfig(format="%(levelname)s %(name)s: %(message)s", level=logging.WARNING)
+        config = uvicorn.Config(
+            create_app(offer, leases, key=key),
+            http=PromptProtocol,
+            ws="websockets-sansio",
+            ws_max_size=wire.LARGEST_REQUEST,
+            ws_per_message_deflate=False,  # a few bytes must not unpack to gigabytes; and it costs time
+            limit_concurrency=2 * leases.most + 64,
+            timeout_graceful_shutdown=_GRACE,
+            log_config=None,
+            access_log=False,
+            server_header=False,
+        )
         super().__init__(config)
-        self._said = said
+        self._began = began
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
         """See `uvicorn.Server`."""
         await super().startup(sockets)
-        print(self._said, flush=True)
+        self._began()
+
+
+def _url(host: str, listening: socket.socket) -> str:
+    shown = f"[{host}]" if ":" in host else host
+    return f"http://{shown}:{listening.getsockname()[1]}"
 
 
 def _listen(host: str, port: int) -> socket.socket:

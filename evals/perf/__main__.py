@@ -6,6 +6,8 @@ import typer
 
 from claw_envs.core.errors import InfrastructureError, UserError
 from evals.perf.gui.command import gui
+from evals.perf.hosts import hosts
+from evals.perf.scale.command import scale
 from evals.perf.swe.command import swe
 from evals.perf.terminal.command import terminal
 from evals.perf.toolcall.command import toolcall
@@ -18,6 +20,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 app.command("gui")(gui)
+app.command("hosts")(hosts)
+app.command("scale")(scale)
 app.command("swe")(swe)
 app.command("terminal")(terminal)
 app.command("toolcall")(toolcall)

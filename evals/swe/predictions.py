@@ -8,11 +8,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from claw_envs.core.endpoints import is_endpoint, split_endpoint
+from claw_envs.core.endpoints import is_endpoint
 from claw_envs.core.episode import Status
 from claw_envs.core.task import Task
 from claw_envs.swe.instance import instance_of
 from evals.results import EpisodeResult
+from trainers.policies.engines.addresses import is_engine
 
 
 def predictions_file(folder: Path, sample_index: int) -> Path:
@@ -52,8 +53,9 @@ def write_instances(file: Path, tasks: Iterable[Task]) -> None:
 
 
 def model_name(model: str) -> str:
-    """What a model is called in predictions: the endpoint's name for it, or its local name or path."""
-    return split_endpoint(model)[1] if is_endpoint(model) else model
+    """What a model is called in predictions: what stands behind a server's URL, or its local name or path."""
+    served = is_endpoint(model) or is_engine(model)
+    return model.partition("#")[2] if served else model
 
 
 def _write_lines(file: Path, rows: Iterable[Mapping[str, Any]]) -> None:

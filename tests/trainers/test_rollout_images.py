@@ -17,12 +17,14 @@ from claw_envs.gui.env import GuiEnv
 from evals.results import transcript
 from trainers.policies.base import Completion, Policy, Prompt, Sampling
 from trainers.policies.endpoint import EndpointPolicy
+from trainers.policies.vision import VisionRenderer, opened
 from trainers.rollout import run_episode
 from trainers.sequences import build
 from trainers.store import Store, Unit
 
 from ..claw_envs.gui.drawn import SIZE, DrawnScenario, DrawnScreen, set_stage, task
 from ..judges.chat_server import ChatServer
+from .seeing import processor
 
 CLICK = 'click("1")'
 
@@ -123,6 +125,34 @@ def test_a_prompt_without_an_older_image_begins_a_new_sequence(stage: DrawnScree
     assert len(turns) == 4
     advantages = [np.ones(len(turn.response_ids)) for turn in turns]
     assert len(build(turns, advantages)) == sequences
+
+
+class Seeing:
+    """A policy that is trained and sees: it is fed ids, and the files of the images that stand in them."""
+
+    version = 0
+
+    def __init__(self, processor: Any) -> None:
+        self.renderer = VisionRenderer(processor)
+        self.shades: list[list[int]] = []
+
+    async def generate(self, prompt: Prompt, sampling: Sampling, *, images: Sequence[bytes]) -> Completion:
+        ids = [int(i) for i in prompt]  # type: ignore[arg-type]
+        assert self.renderer.short(ids, images)  # which checks that these images stand in it
+        self.shades.append([opened(file).getpixel((0, 0))[0] for file in images])
+        said = self.renderer.tokenizer.encode(CLICK + "<|im_end|>")
+        return Completion(ids, said, [0.0] * len(said), [0] * len(said), "stop", CLICK)
+
+
+@pytest.mark.parametrize(("images", "sequences"), [(0, 1), (1, 4), (2, 3), (99, 1)])
+def test_a_renderer_that_sees_gets_the_last_screenshots(stage: DrawnScreen, images: int, sequences: int) -> None:
+    policy = Seeing(processor())
+    turns = asyncio.run(episode_of(policy, images=images)).turns  # type: ignore[arg-type]
+    shades = [0, 20, 40, 60]
+    assert policy.shades == [shades[max(0, i + 1 - images) : i + 1] if images else [] for i in range(4)]
+    assert len(build(turns, [np.ones(len(turn.response_ids)) for turn in turns])) == sequences
+    assert [[shade for message in turn.shown for shade in pictures(message)] for turn in turns] == policy.shades
+    assert not any(turn.without_screenshots().shown for turn in turns)
 
 
 def test_an_embedded_policy_gets_text(stage: DrawnScreen, policy: Any) -> None:

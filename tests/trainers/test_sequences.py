@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from claw_envs.core.episode import Turn
-from trainers.sequences import build
+from trainers.sequences import Place, build, lay_out
 
 
 def turn(step: int, prompt: list[int], response: list[int]) -> Turn:
@@ -33,6 +33,13 @@ def test_a_rewritten_history_begins_a_new_sequence() -> None:
     first, second = build(turns, [np.array([1.0]), np.array([2.0])])
     assert (first.ids, second.ids) == ([1, 2, 3], [7, 8, 5])
     assert second.positions.tolist() == [2]
+
+
+def test_every_response_has_its_place_but_an_empty_one() -> None:
+    turns = [turn(0, [1, 2], [3]), turn(1, [1, 2, 3], []), turn(2, [1, 2, 3, 4], [5]), turn(3, [6], [7])]
+    sequences, places = lay_out(turns)
+    assert sequences == [[1, 2, 3, 4, 5], [6, 7]]
+    assert places == [Place(0, 2), None, Place(0, 4), Place(1, 1)]
 
 
 def test_an_empty_response_has_nothing_to_train() -> None:

@@ -57,6 +57,8 @@ class Policy(Protocol):
         Args:
             tools: schemas to show with the messages of `prompt`, in the model's own way; token ids show theirs already.
 
+        A policy whose `renderer` sees is given `images` too: the files of those that stand in token ids, in order.
+
         Raises:
             ContextFull: if the prompt leaves no room for a response.
             InfrastructureError: if the engine is gone.

@@ -3,7 +3,7 @@
 The model's own chat template decides everything: SmolLM2's writes its default system prompt where the conversation
 opens without one, and shows neither `tools` nor `tool_calls`, so that environments have to describe tools in text.
 Others show both: the arguments of calls reach them as objects, as they expect, not as OpenAI's JSON text. Only text
-content is covered.
+content is covered here; `vision` covers images.
 """
 
 import re
@@ -27,12 +27,19 @@ class Renderer:
     as the ordinary characters it consists of and cannot end a turn or open another.
     """
 
-    def __init__(self, tokenizer: Any) -> None:
+    sees = False
+    """Whether messages may hold images."""
+    reserved: frozenset[int] = frozenset()
+    """Ids that stand for images: a response ends before one, since no image would belong to it."""
+
+    def __init__(self, tokenizer: Any, *, template: str | None = None) -> None:
         """
         Args:
             tokenizer: a transformers tokenizer with a chat template.
+            template: used in place of the tokenizer's own.
         """
         self.tokenizer = tokenizer
+        self._template = template
         special = [token.content for token in tokenizer.added_tokens_decoder.values() if token.special]
         self._ids = {text: int(tokenizer.convert_tokens_to_ids(text)) for text in special}
         self._special = re.compile("|".join(re.escape(text) for text in sorted(special, key=len, reverse=True)))
@@ -47,12 +54,12 @@ class Renderer:
         Raises:
             UserError: if the template shows no tools, or cannot show these messages.
         """
-        shown = [_for_template(message) for message in messages]
+        shown = [self._for_template(message) for message in messages]
         mark = _unused_mark(shown, tools)
         text = self._render(shown, tools, mark)
         if tools and text == self._render(shown, None, mark):
             raise UserError("the model's chat template shows no tools: choose a form that the system prompt explains")
-        return self._encode(text, mark)
+        return self._encode(self._expanded(text, messages), mark)
 
     def extend(
         self,
@@ -78,8 +85,8 @@ class Renderer:
             Ids that begin with `previous_ids`, or None where the template does not show the earlier conversation
             unchanged (it strips or drops parts of it): render the whole prompt anew then.
         """
-        before = [_for_template(message) for message in messages_before]
-        after = [*before, {"role": "assistant", "content": response}, *map(_for_template, new_messages)]
+        before = [self._for_template(message) for message in messages_before]
+        after = [*before, {"role": "assistant", "content": response}, *map(self._for_template, new_messages)]
         mark = _unused_mark(after, tools)
         shown = self._render(before, tools, mark) + self._marked(response, mark)
         whole = self._render(after, tools, mark)
@@ -93,7 +100,7 @@ class Renderer:
             if previous_ids[-1] != self._ids[end.group()]:
                 return None
             rest = rest[end.end() :]
-        return [*previous_ids, *self._encode(rest, mark)]
+        return [*previous_ids, *self._encode(self._expanded(rest, new_messages), mark)]
 
     def decode(self, ids: Sequence[int], *, keep_special: bool = False) -> str:
         """Text of `ids`, without control tokens unless they are to be kept."""
@@ -102,6 +109,17 @@ class Renderer:
         )
         return str(text)
 
+    def _for_template(self, message: Message) -> Message:
+        """`message` as templates expect it: its content a text, the arguments of its calls objects."""
+        shown = {**message, "content": message.get("content") or ""}
+        if message.get("tool_calls"):
+            shown["tool_calls"] = [_with_object(call) for call in message["tool_calls"]]
+        return shown
+
+    def _expanded(self, text: str, messages: Sequence[Message]) -> str:
+        """A rendered text with what stands in it for the images of `messages`; here there are none."""
+        return text
+
     def _render(self, messages: Sequence[Message], tools: Sequence[dict[str, Any]] | None, mark: str) -> str:
         from jinja2 import TemplateError
 
@@ -109,6 +127,7 @@ class Renderer:
             text = self.tokenizer.apply_chat_template(
                 self._marked(list(messages), mark),
                 tools=self._marked(list(tools), mark) if tools else None,
+                chat_template=self._template,
                 tokenize=False,
                 add_generation_prompt=True,
             )
@@ -149,16 +168,10 @@ def with_hint(messages: Sequence[Message], hint: str) -> list[Message]:
     last = max((i for i, message in enumerate(messages) if message["role"] == "user"), default=None)
     if last is None:
         raise ValueError("a hint needs a user message to stand in")
-    hinted = {**messages[last], "content": f"{messages[last]['content']}\n\n{HINT_HEADING}\n{hint}"}
+    content, said = messages[last]["content"], f"\n\n{HINT_HEADING}\n{hint}"
+    parts = isinstance(content, list)
+    hinted = {**messages[last], "content": [*content, {"type": "text", "text": said}] if parts else content + said}
     return [*messages[:last], hinted, *messages[last + 1 :]]
-
-
-def _for_template(message: Message) -> Message:
-    """`message` as templates expect it: its content a text, the arguments of its calls objects."""
-    shown = {**message, "content": message.get("content") or ""}
-    if message.get("tool_calls"):
-        shown["tool_calls"] = [_with_object(call) for call in message["tool_calls"]]
-    return shown
 
 
 def _with_object(call: dict[str, Any]) -> dict[str, Any]:

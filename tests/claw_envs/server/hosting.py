@@ -45,19 +45,7 @@ class Hosted:
 
     def programs(self) -> set[int]:
         """Process ids of everything that the server started."""
-        children: dict[int, list[int]] = {}
-        for stat in Path("/proc").glob("[0-9]*/stat"):
-            try:
-                pid, rest = int(stat.parent.name), stat.read_text().rpartition(")")[2].split()
-            except OSError:
-                continue  # it ended just now
-            children.setdefault(int(rest[1]), []).append(pid)
-        found, left = set(), [self.process.pid]
-        while left:
-            new = children.get(left.pop(), [])
-            found |= set(new)
-            left += new
-        return found
+        return programs_of(self.process.pid)
 
     def kill(self) -> None:
         self.process.kill()
@@ -66,6 +54,23 @@ class Hosted:
     def stop(self) -> int:
         self.process.send_signal(signal.SIGTERM)
         return self.process.wait(timeout=60)
+
+
+def programs_of(pid: int) -> set[int]:
+    """Process ids of everything that a process started."""
+    children: dict[int, list[int]] = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            child, rest = int(stat.parent.name), stat.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue  # it ended just now
+        children.setdefault(int(rest[1]), []).append(child)
+    found, left = set[int](), [pid]
+    while left:
+        new = children.get(left.pop(), [])
+        found |= set(new)
+        left += new
+    return found
 
 
 def all_end(pids: set[int], *, timeout: float = 60.0) -> bool:

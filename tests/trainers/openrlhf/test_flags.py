@@ -1,0 +1,140 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from claw_envs.core.errors import UserError
+from trainers.config import Config, load_config
+from trainers.openrlhf.flags import command_line, engines, flags_of, gpus, prompt_count
+
+BASE = {"signal": "step_index", "batch_size": "64", "rollout.group_size": "8", "optim.minibatches": "2"}
+
+
+def _config(*arguments: str, **overrides: str) -> Config:
+    config = load_config("toolcall", None, BASE | {key.replace("__", "."): value for key, value in overrides.items()})
+    config.arguments = list(arguments)
+    return config
+
+
+def _flags(*arguments: str, resume: bool = False, **overrides: str) -> dict[str, Any]:
+    return flags_of(_config(*arguments, **overrides), Path("runs/one"), model="model", resume=resume)
+
+
+def test_a_batch_is_prompts_times_attempts_and_its_part_an_optimizer_step() -> None:
+    flags = _flags(updates="5", optim__epochs="3", optim__warmup_steps="6")
+    assert flags["rollout.batch_size"] * flags["rollout.n_samples_per_prompt"] == 64
+    assert (flags["train.batch_size"], flags["train.max_epochs"]) == (32, 3)
+    assert prompt_count(_config(updates="5"), flags) == 5 * 8
+    assert flags["actor.lr_warmup_ratio"] * 5 * 2 * 3 == pytest.approx(6)
+
+
+def test_a_turn_level_signal_makes_groups_too() -> None:
+    flags = _flags(signal="binary", rollout__group_size="1")
+    assert (flags["rollout.batch_size"], flags["rollout.n_samples_per_prompt"]) == (64, 1)
+
+
+def test_the_loss_has_its_reference_only_with_a_coefficient() -> None:
+    assert _flags(loss__kl_coef="0.01")["algo.kl.use_loss"] is True
+    without = _flags(loss__kl_coef="0.0")
+    assert "algo.kl.use_loss" not in without
+    assert gpus(without) == {"actor": 1, "engines": 1}
+
+
+def test_stale_tokens_are_corrected_up_to_the_cap() -> None:
+    flags = _flags(loss__importance_cap="2.0")
+    assert flags["algo.advantage.is_correction_mode"] == "clip"
+    assert flags["algo.advantage.is_correction_threshold"] == [0, 2.0]
+    assert "algo.advantage.is_correction_level" not in _flags()
+
+
+def test_staleness_is_the_queue_of_the_asynchronous_mode() -> None:
+    assert _flags(rollout__max_staleness="3")["train.async_queue_size"] == 3
+    assert "train.async_enable" not in _flags(rollout__max_staleness="0")
+
+
+def test_a_model_that_sees_has_room_for_as_many_screenshots_as_it_is_shown(tmp_path: Path) -> None:
+    config = load_config("gui", None, BASE | {"env.images": "2"})
+    for written, images in [('{"vision_config": {}}', 2), ("{}", None)]:
+        (tmp_path / "config.json").write_text(written)
+        flags = flags_of(config, Path("runs/one"), model=tmp_path, resume=False)
+        assert flags.get("data.max_images_per_prompt") == images
+
+
+def test_later_ones_win() -> None:
+    toml = {"cluster__flags__actor__adam__eps": "1e-6", "cluster__flags__actor__entropy_coef": "0.1"}
+    flags = _flags("--actor.entropy_coef", "0.2", "--actor.eps_clip_low_high=0.1", "--ds.overlap_comm", **toml)
+    assert flags["actor.adam.eps"] == 1e-6
+    assert flags["actor.entropy_coef"] == "0.2"
+    assert flags["actor.eps_clip_low_high"] == "0.1"
+    assert flags["ds.overlap_comm"] is True
+
+
+def test_a_command_line_has_bare_flags_lists_and_leaves_out_what_is_off() -> None:
+    words = command_line({"a.on": True, "a.off": False, "a.betas": [0.9, 0.95], "a.path": Path("x")})
+    assert words == ["--a.on", "--a.betas", "0.9", "0.95", "--a.path", "x"]
+
+
+def test_negative_numbers_belong_to_their_flag() -> None:
+    assert _flags("--reward.clip_range", "-5", "5")["reward.clip_range"] == ["-5", "5"]
+
+
+def test_the_reference_model_is_as_large_as_the_actor_and_shares_its_gpus() -> None:
+    flags = _flags("--actor.num_gpus_per_node", "4", "--vllm.num_engines", "2", "--vllm.tensor_parallel_size", "2")
+    assert flags["ref.num_gpus_per_node"] == "4"
+    assert gpus(flags) == {"actor": 4, "engines": 4, "reference": 0}
+    assert engines(_config("--vllm.num_engines", "2")) == 2
+
+
+def test_engines_share_the_actors_gpus_only_in_turns() -> None:
+    together = {"cluster__flags__train__colocate_all": "true", "loss__kl_coef": "0.0"}
+    assert gpus(_flags(rollout__max_staleness="0", **together)) == {"actor": 1, "engines": 0}
+    assert gpus(_flags(rollout__max_staleness="1", **together)) == {"actor": 1, "engines": 1}
+
+
+def test_a_run_resumes_where_it_is_told_to() -> None:
+    assert _flags(resume=True)["ckpt.load_enable"] is True
+    assert "--ckpt.load_enable" not in command_line(_flags())
+
+
+@pytest.mark.parametrize(
+    ("arguments", "overrides", "message"),
+    [
+        (["--train.agent_func_path", "x.py"], {}, "train.agent_func_path cannot be given here: the run sets it"),
+        (["--rollout.n_samples", "4"], {}, "use the setting rollout.group_size"),
+        ([], {"cluster.flags.data.max_len": "9"}, "use the setting cluster.context"),
+        (["vllm.num_engines", "4"], {}, "begin with --"),
+        (["--train.batch_size", "many"], {}, "a whole number is needed, got 'many'"),
+        ([], {"updates": "0"}, "updates must be at least 1"),
+        ([], {"optim.minibatches": "3"}, "multiple of rollout.group_size x optim.minibatches, 8 x 3"),
+        ([], {"optim.microbatch": "3"}, "multiple of the actor's 1 shards x optim.microbatch 3"),
+        (["--actor.num_gpus_per_node", "3"], {}, "actor's 3 shards"),
+        (["--train.batch_size", "24"], {}, "must be a multiple of train.batch_size 24"),
+        (["--ref.num_gpus_per_node", "2"], {}, "the reference model shares the actor's GPUs"),
+        ([], {"eval.function": "a:b"}, "claw eval"),
+        ([], {"signal": "opd"}, "weights.opd_baseline"),
+        (
+            [],
+            {"signal": "combined", "weights.opd_baseline": "false", "loss.kl_coef": "0.0"},
+            "set loss.kl_coef above 0",
+        ),
+        (
+            [],
+            {"lora.rank": "4", "cluster.flags.ds.zero_stage": "3"},
+            "adapters are merged for the engines up to stage 2",
+        ),
+        ([], {"cluster.env_actors": "2", "cluster.env_servers": '["http://a"]'}, "one or the other"),
+    ],
+)
+def test_a_mistake_is_one_line_that_says_what_to_do(
+    arguments: list[str], overrides: dict[str, str], message: str
+) -> None:
+    config = load_config("toolcall", None, BASE | overrides)
+    config.arguments = arguments
+    with pytest.raises(UserError, match=message) as error:
+        flags_of(config, Path("runs/one"), model="model", resume=False)
+    assert "\n" not in str(error.value)
+
+
+def test_a_path_that_openrlhf_would_split_is_refused() -> None:
+    with pytest.raises(UserError, match="a comma or an @"):
+        flags_of(_config(), Path("runs/a,b"), model="model", resume=False)

@@ -1,0 +1,340 @@
+"""`SGLangEngine`: one SGLang server by its native API (0.5.23): ids in, ids and log-probs out, new weights in flight.
+
+Not covered: streaming, images, several data-parallel ranks behind one server (SGLang itself refuses to update those).
+"""
+
+import asyncio
+import uuid
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import Any
+
+import msgspec
+
+from claw_envs.core.errors import InfrastructureError, UserError
+from trainers.policies.base import Sampling
+from trainers.policies.engines.base import (
+    EngineDownError,
+    EngineRefusedError,
+    PauseMode,
+    Sampled,
+    TensorSpec,
+    WeightGroup,
+    token_versions,
+    version_of,
+)
+from trainers.policies.engines.http import EngineHttp, surely
+from trainers.policies.engines.sglang_wire import Done, Generated, Model, Server, values_of
+from trainers.policies.engines.transfer import shared_payload
+
+_PAUSES = {"keep": "in_place", "recompute": "retract", "abort": "abort"}
+_ABORT_SECONDS = 5.0
+_RESUME_SECONDS = 60.0
+_INFO_SECONDS = 10.0
+
+
+class SGLangEngine:
+    """See `Engine`."""
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        api_key: str | None = None,
+        pause_mode: PauseMode = "recompute",
+        timeout: float = 600.0,
+        update_timeout: float = 600.0,
+        health_timeout: float = 25.0,
+        retries: int = 3,
+    ) -> None:
+        """
+        Args:
+            url: of the server, e.g. `http://localhost:30000`.
+            api_key: of the server, where it has one.
+            pause_mode: what becomes of requests in flight during an update. `recompute` computes their keys and values
+                anew with the new weights, as the trainer will; `keep` saves that time and mixes them.
+            timeout: seconds for one response, retries and pauses of the server included.
+            update_timeout: seconds for one update of the weights.
+            health_timeout: seconds after which a silent server counts as down; an idle one takes one to answer.
+            retries: see `EngineHttp`.
+
+        Raises:
+            UserError: for impossible arguments.
+        """
+        self._http = EngineHttp(url, api_key=api_key, retries=retries)
+        self._pause_mode: PauseMode = pause_mode
+        self._timeout, self._update_timeout, self._health_timeout = timeout, update_timeout, health_timeout
+        self._version = 0
+        self._incomplete: str | None = None
+        self._group: WeightGroup | None = None
+        self._adapters: set[str] = set()
+        self._updating = asyncio.Lock()
+        self._mode(pause_mode)
+
+    @property
+    def version(self) -> int:
+        """See `Engine`."""
+        return self._version
+
+    @property
+    def urls(self) -> list[str]:
+        """See `Engine`."""
+        return [self._http.url]
+
+    # --- sampling and scoring -----------------------------------------------------------------------------------
+
+    async def generate(
+        self, ids: Sequence[int], sampling: Sampling, *, stop_ids: Sequence[int] = (), lora: str | None = None
+    ) -> Sampled:
+        """See `Engine.generate`.
+
+        Raises:
+            UserError: for a top-p other than 1: SGLang's log-probs are those before the cut.
+        """
+        if sampling.top_p != 1:
+            raise UserError("SGLang gives the log-probs of the whole distribution: leave top_p at 1")
+        params: dict[str, Any] = {
+            "max_new_tokens": sampling.max_new_tokens,
+            "temperature": sampling.temperature,
+            "skip_special_tokens": False,
+        }
+        params |= {"sampling_seed": sampling.seed} if sampling.seed is not None else {}
+        params |= {"stop_token_ids": list(stop_ids)} if stop_ids else {}
+        oldest = self._version
+        answer = await self._ask({"input_ids": list(ids), "sampling_params": params}, lora)
+        meta, count = answer.meta_info, len(answer.output_ids)
+        if [token for _, token, _ in meta.output_token_logprobs] != answer.output_ids:
+            raise EngineDownError(f"{self._http.url}: log-probs that are not those of the tokens")
+        spans = [(span.version, span.start, span.end) for span in meta.weight_versions]
+        versions = token_versions(spans, count, version_of(meta.weight_version))
+        self._check_versions(versions, oldest)
+        reason = str((meta.finish_reason or {}).get("type", "stop"))
+        return Sampled(answer.output_ids, values_of(meta.output_token_logprobs), versions, reason)
+
+    async def score(self, ids: Sequence[int], start: int, *, lora: str | None = None) -> list[float]:
+        """See `Engine.score`."""
+        if not 0 < start <= len(ids):
+            raise ValueError(f"start must be in 1..{len(ids)}, got {start}")
+        if start == len(ids):
+            return []
+        params = {"max_new_tokens": 0, "temperature": 1.0}
+        body = {"input_ids": list(ids), "sampling_params": params, "logprob_start_len": start - 1}
+        oldest = self._version
+        scored = (await self._ask(body, lora)).meta_info
+        entries = scored.input_token_logprobs[-(len(ids) - start) :]
+        if [token for _, token, _ in entries] != list(ids[start:]):
+            raise EngineDownError(f"{self._http.url}: scores that are not those of the tokens")
+        self._check_versions([version_of(scored.weight_version)], oldest)
+        return values_of(entries)
+
+    async def _ask(self, body: dict[str, Any], lora: str | None) -> Generated:
+        self._check_complete()
+        body |= {"return_logprob": True} | ({"lora_path": lora} if lora else {})
+        rid = ""
+
+        def once() -> dict[str, Any]:  # SGLang refuses the name of a request that it is still at
+            nonlocal rid
+            rid = uuid.uuid4().hex
+            return body | {"rid": rid}
+
+        try:
+            answer = await self._http.call("POST", "/generate", once, answer=Generated, timeout=self._timeout)
+        except (asyncio.CancelledError, EngineDownError):
+            await surely(self._end(rid), _ABORT_SECONDS)
+            raise
+        self._check_complete()
+        return answer
+
+    async def _end(self, rid: str) -> None:
+        with suppress(InfrastructureError):
+            await self._http.call(
+                "POST", "/abort_request", {"rid": rid}, answer=bytes, timeout=_ABORT_SECONDS, retry=False
+            )
+
+    def _check_versions(self, versions: Sequence[int], oldest: int) -> None:
+        """A server that was restarted has its first weights again: what it sampled is not the policy's."""
+        if versions and (versions[0] < oldest or list(versions) != sorted(versions)):
+            raise EngineDownError(
+                f"{self._http.url}: sampled with weights of version {min(versions)} after {oldest} were loaded: "
+                "it was restarted"
+            )
+        self._version = max(self._version, *versions, 0)
+
+    def _check_complete(self) -> None:
+        if self._incomplete:
+            raise EngineDownError(f"{self._http.url}: {self._incomplete}")
+
+    # --- weights ------------------------------------------------------------------------------------------------
+
+    async def pause(self, mode: PauseMode = "keep") -> None:
+        """See `Engine.pause`.
+
+        Raises:
+            UserError: for `wait`, which SGLang doesn't have.
+        """
+        await self._control("/pause_generation", {"mode": self._mode(mode)})
+
+    async def resume(self) -> None:
+        """See `Engine.resume`."""
+        await self._control("/continue_generation", {})
+
+    async def update_from_disk(self, path: str, version: int) -> None:
+        """See `Engine.update_from_disk`. Where it fails, SGLang has put the weights back that it had."""
+        body = {"model_path": path, "weight_version": str(version), "flush_cache": self._flushes}
+        async with self._updating:
+            await self._paused(lambda: self._control("/update_weights_from_disk", body), version)
+
+    async def update_from_tensors(self, state: Mapping[str, Any], version: int) -> None:
+        """See `Engine.update_from_tensors`. The tensors pass through shared memory of this machine."""
+        payload = await asyncio.to_thread(shared_payload, state, await self.workers())
+        body = {
+            "serialized_named_tensors": payload,
+            "weight_version": str(version),
+            "flush_cache": self._flushes,
+        }
+        async with self._updating:
+            load = self._in_session(lambda: self._control("/update_weights_from_tensor", body, retry=False))
+            await self._paused(load, version)
+
+    async def join(self, group: WeightGroup) -> None:
+        """See `Engine.join`."""
+        body = {
+            "master_address": group.host,
+            "master_port": group.port,
+            "rank_offset": group.rank,
+            "world_size": group.size,
+            "group_name": group.name,
+            "backend": group.backend,
+        }
+        with suppress(EngineRefusedError):  # a trainer that died has left one; usually there is none
+            await self._control("/destroy_weights_update_group", {"group_name": group.name}, retry=False)
+        await self._control("/init_weights_update_group", body, retry=False)
+        self._group = group
+
+    async def update_distributed(
+        self, specs: Sequence[TensorSpec], version: int, send: Callable[[], Awaitable[None]]
+    ) -> None:
+        """See `Engine.update_distributed`."""
+        if self._group is None:
+            raise UserError("join a group before weights are broadcast over it")
+        body = {
+            "names": [spec.name for spec in specs],
+            "dtypes": [spec.dtype for spec in specs],
+            "shapes": [list(spec.shape) for spec in specs],
+            "group_name": self._group.name,
+            "weight_version": str(version),
+            "flush_cache": self._flushes,
+        }
+
+        async def receive() -> None:
+            call = self._control("/update_weights_from_distributed", body, retry=False)
+            both = [asyncio.ensure_future(call), asyncio.ensure_future(send())]
+            try:
+                await asyncio.gather(*both)
+            finally:
+                for half in both:
+                    half.cancel()
+
+        async with self._updating:
+            await self._paused(self._in_session(receive), version)
+
+    async def leave(self) -> None:
+        """See `Engine.leave`."""
+        if self._group is not None:
+            name, self._group = self._group.name, None
+            await self._control("/destroy_weights_update_group", {"group_name": name}, retry=False)
+
+    async def workers(self) -> int:
+        """See `Engine.workers`."""
+        server = await self._http.call("GET", "/server_info", answer=Server, timeout=_INFO_SECONDS)
+        return server.tp_size
+
+    @property
+    def _flushes(self) -> bool:
+        """Cached prefixes go with the weights that made them, unless requests go on from theirs."""
+        return self._pause_mode != "keep"
+
+    async def _paused(self, load: Callable[[], Awaitable[None]], version: int) -> None:
+        """Pause, load, go on; whatever happens the server goes on."""
+        try:
+            await self.pause(self._pause_mode)
+            await load()
+            self._version, self._incomplete = version, None
+        finally:
+            await surely(self.resume(), _RESUME_SECONDS)
+
+    def _in_session(self, load: Callable[[], Awaitable[None]]) -> Callable[[], Awaitable[None]]:
+        """`load` between the two calls that let SGLang change its weights piece by piece."""
+
+        async def session() -> None:
+            try:
+                await self._control("/begin_weight_update", {}, retry=False)
+            except EngineRefusedError:  # a trainer that died has left one open
+                await self._control("/end_weight_update", {}, retry=False)
+                await self._control("/begin_weight_update", {}, retry=False)
+            self._incomplete = "its weights are mixed: an update was not finished; update it again"
+            try:
+                await load()
+            finally:
+                await surely(self._control("/end_weight_update", {}, retry=False), _RESUME_SECONDS)
+
+        return session
+
+    # --- adapters and the rest ----------------------------------------------------------------------------------
+
+    async def load_lora(self, name: str, path: str) -> None:
+        """See `Engine.load_lora`. The server needs `--enable-lora`; requests of the old adapter finish with it."""
+        if name in self._adapters:
+            await self.unload_lora(name)
+        await self._control("/load_lora_adapter", {"lora_name": name, "lora_path": path}, retry=False)
+        self._adapters.add(name)
+
+    async def unload_lora(self, name: str) -> None:
+        """See `Engine.unload_lora`."""
+        await self._control("/unload_lora_adapter", {"lora_name": name}, retry=False)
+        self._adapters.discard(name)
+
+    async def abort(self) -> None:
+        """See `Engine.abort`."""
+        await self._plain("/abort_request", {"abort_all": True})
+
+    async def flush(self) -> None:
+        """See `Engine.flush`; SGLang refuses it while requests are in flight."""
+        await self._plain("/flush_cache", {})
+
+    async def health(self) -> bool:
+        """See `Engine.health`. Neither a paused server counts as healthy, nor one with half an update's weights."""
+        if self._incomplete:
+            return False
+        try:
+            await self._http.call("GET", "/health", answer=bytes, timeout=self._health_timeout, retry=False)
+        except InfrastructureError:
+            return False
+        return True
+
+    async def refresh(self) -> int:
+        """See `Engine.refresh`."""
+        model = await self._http.call("GET", "/model_info", answer=Model, timeout=_INFO_SECONDS)
+        self._version = version_of(model.weight_version)
+        return self._version
+
+    async def aclose(self) -> None:
+        """See `Engine.aclose`."""
+        await self._http.aclose()
+
+    def _mode(self, mode: PauseMode) -> str:
+        if mode not in _PAUSES:
+            raise UserError(f"SGLang pauses by {', '.join(_PAUSES)}, not {mode!r}; Replicas(rolling=True) waits")
+        return _PAUSES[mode]
+
+    async def _control(self, path: str, body: dict[str, Any], *, retry: bool = True) -> None:
+        """A call that answers whether it succeeded, in one of SGLang's two ways."""
+        timeout = self._update_timeout
+        payload = await self._http.call("POST", path, body, answer=bytes, timeout=timeout, retry=retry)
+        with suppress(msgspec.DecodeError):
+            done = msgspec.json.decode(payload, type=Done)
+            if not done.success:
+                raise EngineRefusedError(f"{self._http.url}{path}: {done.error_message or done.message}")
+
+    async def _plain(self, path: str, body: dict[str, Any]) -> None:
+        await self._http.call("POST", path, body, answer=bytes, timeout=_INFO_SECONDS)
