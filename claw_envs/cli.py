@@ -200,7 +200,7 @@ def train(
 @app.command("eval")
 def evaluate(
     benchmark: Annotated[str, typer.Argument(metavar="BENCHMARK", help="E.g. terminal, swebench, aime, bfcl.")],
-    model: Annotated[str, typer.Option(help="smollm2, a local HF directory, or URL#MODEL (sglang+URL#DIR, vllm+URL#DIR).")],
+    model: Annotated[str, typer.Option(help="smollm2, an HF directory, or URL#MODEL (sglang+URL#DIR, vllm+URL#DIR).")],
     out: Annotated[Path | None, typer.Option(metavar="DIR", help="Where results go; reuse it to resume.")] = None,
     source: Source = None,
     parallel: Annotated[int, typer.Option(min=1, help="Episodes at a time.")] = 8,

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 PYTHON = os.environ.get("CLAW_TEST_SGLANG_PYTHON", "")
-"""Of an environment with SGLang; docs/engines.md says how to make one for a CPU."""
+"""Of an environment with SGLang (docs/engines.md makes one for a CPU), or the URL of a server that may be changed."""
 READY_SECONDS = 400
 _FLAGS = (
     "--device cpu --attention-backend torch_native --disable-overlap-schedule --mem-fraction-static 0.2 "

@@ -18,6 +18,7 @@ from claw_envs.gui.desktop.inside.osworld.answers import (
 )
 
 _WINDOW_TIMEOUT, _PAUSE = 60.0, 0.1
+_LOST_AFTER = 20.0  # a program of one instance that was just ending may have taken the request with it
 
 
 def _file(desk: Desk, request: Request) -> Answer:
@@ -70,10 +71,14 @@ def _open_file(desk: Desk, request: Request) -> Answer:
         return as_text(f"Application/file not found: {path}", MISSING)
     except (OSError, ValueError) as error:
         return as_text(f"Failed to open {path}. Error: {error}", FAULT)
-    name, end = PurePosixPath(str(path)).stem, time.monotonic() + _WINDOW_TIMEOUT
+    name, begun, again = PurePosixPath(str(path)).stem, time.monotonic(), _LOST_AFTER
     while (window := desk.machine.windows.find(name)) is None:
-        if time.monotonic() > end:
+        waited = time.monotonic() - begun
+        if waited > _WINDOW_TIMEOUT:
             return as_text(f"Failed to find window for {name} within {_WINDOW_TIMEOUT:g} seconds.", FAULT)
+        if waited > again:
+            desk.machine.open_path(str(path))
+            again = _WINDOW_TIMEOUT
         time.sleep(_PAUSE)
     desk.machine.windows.activate(window)
     return as_text("File opened and window activated successfully")
