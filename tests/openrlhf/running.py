@@ -2,6 +2,7 @@
 
 import csv
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -73,6 +74,10 @@ class Run:
     def tail(self, count: int = 60) -> str:
         """The last lines that it said."""
         return "\n".join(self.lines[-count:])
+
+    def first_step(self) -> int:
+        """The first update that it told of."""
+        return next(int(found.group(1)) for line in self.lines if (found := re.search(r"Global step (\d+):", line)))
 
     def below(self) -> list[Any]:
         """All processes that it has started, and those that these have."""

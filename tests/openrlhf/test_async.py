@@ -19,7 +19,7 @@ TASK = {
 SETTINGS = """
 model = "{folder}/model"
 signal = "step_index"
-updates = 12
+updates = 20
 batch_size = 16
 [env]
 tasks = "{folder}/tasks"
@@ -31,12 +31,12 @@ parallel = 8
 group_size = 4
 max_staleness = 1
 [optim]
-lr = 1e-2
+lr = 4e-3
 [loss]
 kl_coef = 0.0
 importance_cap = 2.0
 [checkpoint]
-every = 3
+every = 4
 keep = 1
 [cluster]
 cpu = true
@@ -55,7 +55,7 @@ def test_a_run_whose_engine_died_is_resumed_and_reward_rises(start: Callable[...
             file.write_text(text)
 
     run = start("terminal", SETTINGS.format(folder=tmp_path))
-    run.wait_for("Global step 4:")
+    run.wait_for("Global step 6:")
     below = run.below()
     (engine,) = run.workers("RolloutRayActor")
     engine.kill()
@@ -69,10 +69,10 @@ def test_a_run_whose_engine_died_is_resumed_and_reward_rises(start: Callable[...
 
     run = start("terminal", SETTINGS.format(folder=tmp_path), "--resume")
     assert run.end() == 0, run.tail()
-    assert any("Global step 4:" in line for line in run.lines), "it went on from the checkpoint of step 3"
-    assert not any("Global step 3:" in line for line in run.lines)
-    assert any("Global step 12:" in line for line in run.lines)
+    saved = run.first_step() - 1
+    assert saved >= 4, "it went on from a checkpoint"
+    assert any("Global step 20:" in line for line in run.lines)
     batches = run.batches()
-    assert len(batches) == before + 12 - 3
-    assert np.mean([batch["reward"] for batch in batches[-2:]]) > batches[0]["reward"] + 0.4
+    assert len(batches) == before + 20 - saved
+    assert np.mean([batch["reward"] for batch in batches[-4:]]) > batches[0]["reward"] + 0.4
     assert sum(batch["aborted"] for batch in batches[before:]) == 0

@@ -15,8 +15,9 @@ TEMPLATE = (
 HIDDEN = 64
 _CONSTANT = 0.1
 """Value of the embeddings' first entry; the others are drawn around 0 with a fifth of that."""
-_LEANING = 2.0
-"""Weight of that entry for the tokens that are likely: about eight nats over the others."""
+_AVERSION = -2.0
+"""Weight of that entry for the others: about eight nats below the likely ones, whose own logits stay near 0, where
+half-precision numbers are fine."""
 
 
 def make_model(directory: Path, sayings: Sequence[str]) -> Path:
@@ -47,7 +48,8 @@ def make_model(directory: Path, sayings: Sequence[str]) -> Path:
     likely = [tokenizer.convert_tokens_to_ids(text) for text in (*sayings, tokenizer.eos_token)]
     with torch.no_grad():
         model.get_input_embeddings().weight[:, 0] = _CONSTANT
-        model.get_output_embeddings().weight[likely, 0] = _LEANING
+        model.get_output_embeddings().weight[:, 0] = _AVERSION
+        model.get_output_embeddings().weight[likely, 0] = 0.0
     model.save_pretrained(directory)
     tokenizer.save_pretrained(directory)
     return directory

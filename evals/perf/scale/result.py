@@ -40,7 +40,7 @@ class Result(msgspec.Struct, kw_only=True):
     tokens_per_second: float
     """Sampled."""
     limit: float
-    """Samples/s that no schedule of this plan exceeds, in closed form."""
+    """Samples/s that no schedule of this plan exceeds in the mean, in closed form."""
     use: Use
     bottleneck: str
     staleness_mean: float

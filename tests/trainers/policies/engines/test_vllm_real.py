@@ -10,13 +10,11 @@ import json
 import os
 import pickle
 import re
-import socket
 import subprocess
-import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import aiohttp
 import msgspec
@@ -30,68 +28,20 @@ from trainers.policies.engines.base import EngineDownError, Sampled, TensorSpec,
 from trainers.policies.engines.vllm import VLLMEngine
 from trainers.policies.engines.vllm_transfer import described, membership
 
-from .vllm_models import CONTEXT, Reference, make, make_adapter
+from .vllm_models import Reference
+from .vllm_real import Served, serve
 from .vllm_tape import PROMPT, Tape, converse, forward, save
 
 PYTHON = os.environ.get("CLAW_TEST_VLLM_PYTHON", "")
 pytestmark = pytest.mark.skipif(not PYTHON, reason="CLAW_TEST_VLLM_PYTHON names no Python with vllm")
 LONG = Sampling(400, temperature=1.0, seed=3)
-SERVER = {
-    "VLLM_CPU_KVCACHE_SPACE": "1",
-    "VLLM_CPU_OMP_THREADS_BIND": "nobind",
-    "OMP_NUM_THREADS": "1",
-    "VLLM_SERVER_DEV_MODE": "1",
-    "VLLM_ALLOW_RUNTIME_LORA_UPDATING": "1",
-    "VLLM_NO_USAGE_STATS": "1",
-    "HF_HUB_OFFLINE": "1",
-}
 _numbers = itertools.count(1)
-
-
-class Served(NamedTuple):
-    """A running server, its two models and adapters."""
-
-    url: str
-    version: str
-    first: Path
-    other: Path
-    adapters: list[Path]
 
 
 @pytest.fixture(scope="module")
 def served(tiny_model: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
-    root = tmp_path_factory.mktemp("vllm")
-    first, other = (make(root / name, tiny_model, seed) for seed, name in enumerate(("first", "other")))
-    adapters = [make_adapter(root / f"adapter{seed}", seed) for seed in (1, 2)]
-    version = subprocess.check_output([PYTHON, "-c", "import vllm; print(vllm.__version__)"], text=True).split()[-1]
-    with socket.socket() as found:
-        found.bind(("127.0.0.1", 0))
-        port = found.getsockname()[1]
-    command = [PYTHON, "-m", "vllm.entrypoints.openai.api_server", "--host", "127.0.0.1", "--port", str(port)]
-    command += ["--model", str(first), "--served-model-name", "tiny", "--dtype", "float32", "--enforce-eager"]
-    command += ["--max-model-len", str(CONTEXT), "--max-num-seqs", "16", "--logprobs-mode", "processed_logprobs"]
-    command += ["--enable-lora", "--max-lora-rank", "16", "--max-loras", "2"]
-    command += ["--enable-scale-out"] if tuple(map(int, version.split(".")[:2])) >= (0, 32) else []
-    process = subprocess.Popen(
-        command, env=os.environ | SERVER, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
-    )
-    assert process.stdout is not None
-    said = []
-    for line in process.stdout:
-        said.append(line)
-        if "Application startup complete" in line:
-            break
-    else:
-        pytest.fail("vLLM did not start:\n" + "".join(said[-40:]))
-    reader = threading.Thread(target=process.stdout.read)
-    reader.start()
-    try:
-        yield Served(f"http://127.0.0.1:{port}", version, first, other, adapters)
-    finally:
-        process.terminate()
-        process.wait(60)
-        reader.join(60)
-        process.stdout.close()
+    with serve(PYTHON, tiny_model, tmp_path_factory.mktemp("vllm")) as server:
+        yield server
 
 
 @asynccontextmanager
