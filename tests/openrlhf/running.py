@@ -87,7 +87,7 @@ class Run:
 
     def workers(self, name: str) -> list[Any]:
         """Processes of the Ray actors of a class."""
-        return [process for process in self.below() if "".join(process.cmdline()).startswith(f"ray::{name}")]
+        return [process for process in self.below() if _title(process).startswith(f"ray::{name}")]
 
     def interrupt(self) -> None:
         """As Ctrl-C does."""
@@ -116,6 +116,15 @@ class Run:
         """Batches as they were handed to the learner, in order."""
         files = sorted((self.directory / "batches").glob("*.npz"), key=lambda path: int(path.stem))
         return [dict(np.load(file)) for file in files]
+
+
+def _title(process: Any) -> str:
+    import psutil
+
+    try:
+        return "".join(process.cmdline())
+    except psutil.Error:  # it has ended
+        return ""
 
 
 def none_is_left(processes: list[Any]) -> bool:

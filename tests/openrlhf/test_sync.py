@@ -30,8 +30,10 @@ parallel = 4
 group_size = 4
 max_staleness = 0
 abort_retries = 0
+[judge]
+process_weight = 0.5
 [optim]
-lr = 4e-3
+lr = 1e-2
 [loss]
 kl_coef = 0.0
 importance_cap = 2.0
@@ -69,7 +71,7 @@ def _check_advantages(dump: dict[str, np.ndarray]) -> None:
     rewards = np.empty(len(dump["turn_row"]))
     for turn, outcome in enumerate(dump["turn_outcome"]):
         process = None if dump["turn_abstained"][turn] else float(dump["turn_process"][turn])
-        rewards[turn] = advantages.step_rewards(outcome, [process])[0]
+        rewards[turn] = advantages.step_rewards(outcome, [process], process_weight=0.5)[0]
     values = advantages.step_index([str(group) for group in dump["turn_group"]], dump["turn_step"], rewards)
     expected, mask = np.zeros(dump["advantages"].shape), np.zeros(dump["action_mask"].shape, bool)
     for row, start, tokens, value in zip(

@@ -13,11 +13,11 @@ TEMPLATE = (
     "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
 )
 HIDDEN = 64
-_CONSTANT = 0.1
-"""Value of the embeddings' first entry; the others are drawn around 0 with a fifth of that."""
-_AVERSION = -2.0
-"""Weight of that entry for the others: about eight nats below the likely ones, whose own logits stay near 0, where
-half-precision numbers are fine."""
+_CONSTANT = 1.0
+"""Value of the embeddings' first entry; the others are small. With less, a few updates wipe it out."""
+_AVERSION = -3.0
+"""Weight of that entry for the others: some 20 nats below the likely ones, so that none is ever sampled. Logits of the
+likely ones stay near 0, where half precision is fine."""
 
 
 def make_model(directory: Path, sayings: Sequence[str]) -> Path:

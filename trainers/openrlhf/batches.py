@@ -44,7 +44,9 @@ class BatchLog:
         outcomes = [episode.outcome for episode in episodes if episode.outcome is not None]
         turns = [turn for episode in episodes for turn in episode.turns]
         scores = [turn.verdict.score for turn in turns if turn.verdict and turn.verdict.score is not None]
-        rewards = [reward_of(episode, grouped=self.config.grouped) for episode in episodes]
+        rewards = [
+            reward for episode in episodes if (reward := reward_of(episode, grouped=self.config.grouped)) is not None
+        ]
         return {
             "reward": float(np.mean(rewards)) if rewards else 0.0,
             "episodes": float(len(whole)),

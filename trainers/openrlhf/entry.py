@@ -4,7 +4,9 @@ The program is `openrlhf.cli.train_ppo_ray`. Its parser and its checks stand beh
 are reached by running the file.
 """
 
+import argparse
 import contextlib
+import functools
 import io
 import runpy
 import sys
@@ -51,6 +53,7 @@ def check(words: list[str]) -> list[str]:
     folder = _folder()
     with (
         _only_parser(folder),
+        _strictly(),
         _arguments(words),
         contextlib.redirect_stdout(said),
         contextlib.redirect_stderr(complaint),
@@ -68,7 +71,11 @@ def check(words: list[str]) -> list[str]:
 
 
 def enter(words: list[str]) -> None:
-    """Run the program in this process. What it raises is left as it is."""
+    """Run the program in this process. What it raises is left as it is.
+
+    Args:
+        words: as `check` accepted them, so that its parser completes no name here either.
+    """
     with _arguments(words):
         runpy.run_module(PROGRAM, run_name="__main__", alter_sys=True)
 
@@ -88,6 +95,18 @@ def _arguments(words: list[str]) -> Iterator[None]:
         yield
     finally:
         sys.argv = before
+
+
+@contextlib.contextmanager
+def _strictly() -> Iterator[None]:
+    """No name of a flag is completed: who else reads the flags knows them by their whole names."""
+    parser: Any = argparse.ArgumentParser
+    lenient = parser.__init__
+    parser.__init__ = functools.partialmethod(lenient, allow_abbrev=False)
+    try:
+        yield
+    finally:
+        parser.__init__ = lenient
 
 
 @contextlib.contextmanager

@@ -19,7 +19,7 @@ from claw_envs.core.errors import InfrastructureError, UserError
 from claw_envs.core.task import Task
 from trainers.collector import HOPELESS
 from trainers.config import Config
-from trainers.openrlhf.flags import engines
+from trainers.openrlhf.flags import share
 from trainers.openrlhf.policy import EnginePolicy
 from trainers.openrlhf.pool import EnvironmentPool
 from trainers.openrlhf.records import BLANK, KEY, pack, record_of, reward_of
@@ -48,9 +48,9 @@ class EpisodeExecutor(AgentExecutorBase):  # type: ignore[misc]
         """
         self.config, _ = from_environment()
         self.judge = make_judge(self.config.judge)
-        self.parallel = -(-self.config.rollout.parallel // engines(self.config))
+        self.parallel = share(self.config.rollout.parallel, self.config)
         self.pool = EnvironmentPool(lambda like: make_env(self.config, like=like), size=self.parallel)
-        self._judging = asyncio.Semaphore(self.config.judge.workers)
+        self._judging = asyncio.Semaphore(share(self.config.judge.workers, self.config))
         self._renderer: Renderer | None = None
         self._samples: dict[tuple[str, str], int] = defaultdict(int)
         self._aborted_in_a_row = 0
@@ -97,7 +97,9 @@ class EpisodeExecutor(AgentExecutorBase):  # type: ignore[misc]
         else:
             episode.turns = []
         logprobs = sampling_params.logprobs is not None
-        return response_of(episode, self.config, renderer, logprobs=logprobs) | {"prompt": prompt, "label": label}
+        # prompts with hints are made and images read there, which would hold up the engine on its loop
+        response = await asyncio.to_thread(response_of, episode, self.config, renderer, logprobs=logprobs)
+        return response | {"prompt": prompt, "label": label}
 
     async def _attempt(self, policy: EnginePolicy, task: str, seed: int, name: str) -> Episode:
         """Run and judge one episode."""
@@ -154,7 +156,8 @@ class EpisodeExecutor(AgentExecutorBase):  # type: ignore[misc]
 def response_of(episode: Episode, config: Config, renderer: Renderer, *, logprobs: bool) -> dict[str, Any]:
     """An ended, judged episode as OpenRLHF's sample generator takes it, but for the prompt and the label.
 
-    Its first sequence is OpenRLHF's own; two tokens that train nothing stand where there is none.
+    Its first sequence is OpenRLHF's own; two tokens that train nothing stand where there is none. Where there is no
+    reward or score it is None, so that OpenRLHF filters no task by it; the experience maker puts means there.
 
     Args:
         config: of the run.
@@ -172,7 +175,7 @@ def response_of(episode: Episode, config: Config, renderer: Renderer, *, logprob
         "images": files or None,
         "mm_train_inputs": None,
         "reward": reward_of(episode, grouped=config.grouped),
-        "scores": episode.outcome or 0.0,
+        "scores": reward_of(episode, grouped=True),
         "observation_tokens": ids or BLANK,
         "action_ranges": [(start, start + len(turn.response_ids)) for turn, start in placed],
         "rollout_log_probs": sampled if logprobs else None,

@@ -18,7 +18,7 @@ from trainers.openrlhf.batches import BatchLog
 from trainers.openrlhf.records import KEY, Record, unpack
 from trainers.openrlhf.rows import Rows, make_rows
 from trainers.openrlhf.settings import from_environment
-from trainers.openrlhf.teachers import ask_engine, read_by
+from trainers.openrlhf.teachers import ask_engine, read_by, shards
 from trainers.openrlhf.values import Reading, lay_on, remember_old, values_of
 from trainers.openrlhf.vision import Pictures
 
@@ -67,7 +67,8 @@ class ClawExperienceMaker(RemoteExperienceMaker):  # type: ignore[misc]
             rows = len(experience.index)
             experience.info["return"] = experience.rewards.float()
             experience.info |= {f"claw_{name}": torch.full((rows,), figure) for name, figure in figures.items()}
-        self.log.write(figures, experiences, self._rows.owners, records, values)
+        self.log.write(figures, experiences, owners, records, values)
+        self._pictures = Pictures(self.tokenizer, [], [])  # as large as the batch, which has its own by now
         return experiences
 
     def _teach(self, readings: list[Reading]) -> list[NDArray[np.float32] | None]:
@@ -79,11 +80,7 @@ class ClawExperienceMaker(RemoteExperienceMaker):  # type: ignore[misc]
         return read_by(self, group, readings, self._pictures)
 
     def _multiple(self) -> int:
-        """Rows are whole optimizer steps, and every process of the actor gets as many of them."""
-        return lcm(self.args.train.batch_size, self.args.rollout.micro_batch_size * shards(self.args))
-
-
-def shards(args: Any) -> int:
-    """How many processes of the actor have rows of their own."""
-    processes = args.actor.num_nodes * args.actor.num_gpus_per_node
-    return int(processes // args.ds.ring_attn_size // args.ds.tensor_parallel_size)
+        """Rows are whole optimizer steps, and every process of a model computes as many micro-batches as the others."""
+        groups = [group for group in (self.actor_model_group, self.initial_model_group) if group is not None]
+        size = self.args.rollout.micro_batch_size
+        return lcm(self.args.train.batch_size, *(size * shards(group) for group in groups))

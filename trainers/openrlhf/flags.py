@@ -1,4 +1,4 @@
-"""A run's settings as OpenRLHF's own flags, and the checks that OpenRLHF does not make.
+"""A run's settings as OpenRLHF's own flags.
 
 Later ones win: what follows from the sections of the settings, `[cluster.flags]`, what stood behind `--`. Flags that
 this package's own machinery relies on cannot be set so. Whether a flag exists, and its type, is for OpenRLHF's parser
@@ -11,6 +11,7 @@ from typing import Any
 
 from claw_envs.core.errors import UserError
 from trainers.config import Config
+from trainers.openrlhf.checks import Flags, check_flags, check_settings, number
 
 AGENT = Path(__file__).with_name("agent.py")
 """What each engine loads to run episodes."""
@@ -27,10 +28,15 @@ _OWNED = {
     "data.apply_chat_template": "",
     "data.max_len": "cluster.context",
     "data.max_samples": "updates",
+    "data.max_images_per_prompt": "env.images",
     "algo.advantage.estimator": "signal",
+    "algo.kl.init_coef": "loss.kl_coef",
+    "algo.kl.use_loss": "loss.kl_coef",
     "rollout.n_samples_per_prompt": "rollout.group_size",
     "rollout.max_new_tokens": "generation.max_new_tokens",
     "rollout.temperature": "generation.temperature",
+    "rollout.top_p": "",
+    "actor.loss_agg_mode": "loss.aggregation",
     "actor.model_name_or_path": "model",
     "critic.model_name_or_path": "",
     "reward.model_name_or_path": "judge",
@@ -40,9 +46,6 @@ _OWNED = {
     "ckpt.load_enable": "",
 }
 """What our machinery relies on, and the setting that says it instead, where there is one."""
-
-Flags = dict[str, Any]
-"""Name without dashes -> True for a bare flag, a value, or a list of values."""
 
 
 def flags_of(config: Config, run: Path, *, model: Path | str, resume: bool) -> Flags:
@@ -56,15 +59,15 @@ def flags_of(config: Config, run: Path, *, model: Path | str, resume: bool) -> F
     Raises:
         UserError: for settings that cannot work together, or a flag that may not be set.
     """
-    _check_settings(config, run)
+    if set(",@") & set(str(run.resolve())):
+        raise UserError(f"--run {run}: OpenRLHF cannot read a path with a comma or an @, give another")
+    check_settings(config)
     overriding = _overriding(config)
     _refuse_owned(overriding)
     flags = _own(config, run.resolve(), model=model, resume=resume) | overriding
     for key in ("num_nodes", "num_gpus_per_node"):
         flags.setdefault(f"ref.{key}", flags[f"actor.{key}"])
-    _check_sizes(flags)
-    if config.lora.rank and number(flags, "ds.zero_stage") == 3:
-        raise UserError("lora.rank and ds.zero_stage 3: adapters are merged for the engines up to stage 2; take 2")
+    check_flags(config, flags)
     return flags
 
 
@@ -78,18 +81,6 @@ def command_line(flags: Flags) -> list[str]:
         if value is not True:
             words += map(str, value) if isinstance(value, list) else [str(value)]
     return words
-
-
-def number(flags: Flags, key: str) -> int:
-    """A whole number among the flags; 0 where it is not there.
-
-    Raises:
-        UserError: if it is none.
-    """
-    try:
-        return int(flags.get(key, 0))
-    except (TypeError, ValueError):
-        raise UserError(f"--{key}: a whole number is needed, got {flags[key]!r}") from None
 
 
 def gpus(flags: Flags) -> dict[str, int]:
@@ -107,6 +98,11 @@ def gpus(flags: Flags) -> dict[str, int]:
 def engines(config: Config) -> int:
     """How many engines the run has."""
     return number({"vllm.num_engines": 1} | _overriding(config), "vllm.num_engines")
+
+
+def share(total: int, config: Config) -> int:
+    """One engine's part of what the whole run has at once, rounded up."""
+    return -(-total // engines(config))
 
 
 def prompt_count(config: Config, flags: Flags) -> int:
@@ -181,9 +177,9 @@ def _own(config: Config, run: Path, *, model: Path | str, resume: bool) -> Flags
 
 
 def _sees(model: Path | str) -> bool:
-    """Whether OpenRLHF will take it for a vision-language model."""
+    """Whether OpenRLHF will take it for a vision-language model. One on the hub, unseen, counts as one."""
     file = Path(model) / "config.json"
-    return file.exists() and '"vision_config"' in file.read_text()
+    return not file.exists() or '"vision_config"' in file.read_text()
 
 
 def _flattened(table: Mapping[str, Any], before: str = "") -> Flags:
@@ -211,67 +207,6 @@ def _parsed(words: list[str]) -> Flags:
 
 def _refuse_owned(flags: Flags) -> None:
     for key in flags:
-        # OpenRLHF's parser completes a name that is cut short
-        for owned in (name for name in _OWNED if name.startswith(key)):
-            instead = f": use the setting {_OWNED[owned]}" if _OWNED[owned] else " here: the run sets it"
+        if key in _OWNED:
+            instead = f": use the setting {_OWNED[key]}" if _OWNED[key] else " here: the run sets it"
             raise UserError(f"--{key} cannot be given{instead}")
-
-
-def _check_settings(config: Config, run: Path) -> None:
-    if config.updates < 1:
-        raise UserError("updates must be at least 1: OpenRLHF does not score a model without training it")
-    if config.batch_size % (config.rollout.group_size * config.optim.minibatches):
-        raise UserError(
-            f"batch_size {config.batch_size} must be a multiple of rollout.group_size x optim.minibatches, "
-            f"{config.rollout.group_size} x {config.optim.minibatches}"
-        )
-    if config.eval.function:
-        raise UserError("eval.function: not with OpenRLHF; leave it out and score a checkpoint with claw eval")
-    if config.signal in ("opd", "combined"):
-        if config.weights.opd_baseline:
-            raise UserError(
-                "weights.opd_baseline needs whole distributions, which OpenRLHF does not keep: set it to false"
-            )
-        if config.teacher == "reference" and not config.cluster.teacher and config.loss.kl_coef <= 0:
-            raise UserError(
-                'teacher = "reference" needs a reference model: set loss.kl_coef above 0, or teacher = "current", '
-                "or cluster.teacher"
-            )
-        if config.cluster.teacher and config.generation.temperature != 1:
-            raise UserError(
-                f"cluster.teacher scores at temperature 1 and the run samples at {config.generation.temperature:g}: "
-                "set generation.temperature to 1, or leave cluster.teacher empty"
-            )
-    if config.cluster.env_actors and config.cluster.env_servers:
-        raise UserError("cluster.env_actors and cluster.env_servers: environments live in one or the other, give one")
-    if set(",@") & set(str(run.resolve())):
-        raise UserError(f"--run {run}: OpenRLHF cannot read a path with a comma or an @, give another")
-
-
-def _check_sizes(flags: Flags) -> None:
-    """What would come up as a hang or a bare assertion in one of many processes."""
-    shards = number(flags, "actor.num_nodes") * number(flags, "actor.num_gpus_per_node")
-    for key in ("ds.ring_attn_size", "ds.tensor_parallel_size"):
-        shards //= number(flags, key) or 1
-    batch, micro = number(flags, "train.batch_size"), number(flags, "train.micro_batch_size")
-    if shards < 1 or micro < 1 or batch % (shards * micro):
-        raise UserError(
-            f"an optimizer step has {batch} samples (batch_size / optim.minibatches), which must be a multiple of "
-            f"the actor's {shards} shards x optim.microbatch {micro}"
-        )
-    if flags.get("train.dynamic_batch_enable"):
-        raise UserError(
-            "--train.dynamic_batch_enable: OpenRLHF then trains no more rows than an update has samples, and episodes "
-            "whose history is rewritten have more: leave it out"
-        )
-    samples = number(flags, "rollout.batch_size") * number(flags, "rollout.n_samples_per_prompt")
-    if samples % batch:
-        raise UserError(f"an update has {samples} samples, which must be a multiple of train.batch_size {batch}")
-    alike = all(
-        number(flags, f"actor.{key}") == number(flags, f"ref.{key}") for key in ("num_nodes", "num_gpus_per_node")
-    )
-    if float(flags["algo.kl.init_coef"]) > 0 and flags.get("train.colocate_actor_ref") and not alike:
-        raise UserError(
-            "the reference model shares the actor's GPUs: give ref.num_nodes and ref.num_gpus_per_node as the actor's, "
-            "or train.colocate_actor_ref = false"
-        )

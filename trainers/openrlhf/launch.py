@@ -16,11 +16,12 @@ from typing import Any, TextIO
 from claw_envs.core.errors import InfrastructureError, UserError
 from trainers.config import Config
 from trainers.openrlhf import hooks
+from trainers.openrlhf.checks import Flags
 from trainers.openrlhf.entry import check, enter
-from trainers.openrlhf.flags import Flags, command_line, engines, flags_of, gpus, prompt_count
+from trainers.openrlhf.flags import command_line, engines, flags_of, gpus, prompt_count, share
 from trainers.openrlhf.plan import describe
 from trainers.openrlhf.prompts import FILE, check_prompts, task_ids, write_prompts
-from trainers.openrlhf.settings import to_environment
+from trainers.openrlhf.settings import passed_on, to_environment
 from trainers.policies.model import resolve_model
 from trainers.ray.environments import start_environments
 from trainers.run import RunDirectory
@@ -52,7 +53,7 @@ def train(config: Config, run: Path, *, resume: bool = False, dry_run: bool = Fa
     ids = task_ids(config)
     _check_directory(run, prompt_count(config, flags), resume=resume)
     if dry_run:
-        sys.stdout.write(describe(config, flags, ids, warnings))
+        sys.stdout.write(describe(config, flags, ids, warnings, run))
         return
     if not resume:
         RunDirectory(run, resume=False).write_config(config)
@@ -123,6 +124,8 @@ def _ray(config: Config, run: Path, flags: Flags) -> Iterator[None]:
     runtime = {"worker_process_setup_hook": "trainers.openrlhf.hooks.install", "env_vars": variables}
     needed = sum(gpus(flags).values())
     address = os.environ.get("RAY_ADDRESS")
+    if address:
+        variables |= passed_on()
     options: dict[str, Any] = {}
     if not address:
         options = {"address": "local", "include_dashboard": False}
@@ -150,8 +153,7 @@ def _train(config: Config, run: Path, words: list[str]) -> None:
     import ray
 
     try:
-        each = -(-config.rollout.parallel // engines(config))
-        with start_environments(config, parallel=each * engines(config)):
+        with start_environments(config, parallel=share(config.rollout.parallel, config) * engines(config)):
             enter(words)
     except ray.exceptions.RayError as error:
         with open(run / LOG, "a") as log:

@@ -59,6 +59,7 @@ class EnginePolicy:
             raise ContextFull(f"{len(ids)} prompt tokens fill the context of {self.context} tokens")
         params = copy(self._params)
         params.max_tokens = min(sampling.max_new_tokens, room)
+        params.min_tokens = 0  # OpenRLHF's 1 takes the end of the turn out of what the first token is sampled from
         params.temperature, params.top_p = sampling.temperature, sampling.top_p
         if self.renderer.reserved:
             params.stop_token_ids = [*(params.stop_token_ids or []), *self.renderer.reserved]
@@ -73,7 +74,9 @@ class EnginePolicy:
         tokens = list(output.token_ids)
         sampled = list(takewhile(lambda token: token not in self.renderer.reserved, tokens))
         reason = output.finish_reason if len(sampled) == len(tokens) else "length"
-        logprobs = [table[token].logprob for table, token in zip(output.logprobs or [], sampled, strict=False)]
+        kept = [] if params.logprobs is None else sampled
+        tables = (output.logprobs or [])[: len(kept)]
+        logprobs = [table[token].logprob for table, token in zip(tables, kept, strict=True)]
         text = self.renderer.decode(sampled)
         return Completion(ids, sampled, logprobs, [0] * len(sampled), reason, text)
 

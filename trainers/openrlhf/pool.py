@@ -20,6 +20,7 @@ class EnvironmentPool:
         """
         self._make = make
         self._places = asyncio.Semaphore(size)
+        self._making = asyncio.Lock()
         self._idle: list[ClawEnv] = []
         self._first: ClawEnv | None = None
         self._closing: set[asyncio.Task[None]] = set()
@@ -28,8 +29,7 @@ class EnvironmentPool:
     async def lease(self) -> AsyncIterator[ClawEnv]:
         """An environment of one's own. One that its episode left by an exception is not lent again."""
         async with self._places:
-            env = self._idle.pop() if self._idle else await asyncio.to_thread(self._make, self._first)
-            self._first = self._first or env
+            env = self._idle.pop() if self._idle else await self._new()
             try:
                 yield env
             except BaseException:
@@ -38,6 +38,12 @@ class EnvironmentPool:
                 closing.add_done_callback(self._closing.discard)
                 raise
             self._idle.append(env)
+
+    async def _new(self) -> ClawEnv:
+        async with self._making:  # one after another, so that there is a first one for the others
+            env = await asyncio.to_thread(self._make, self._first)
+            self._first = self._first or env
+        return env
 
     async def aclose(self) -> None:
         """Close the environments that are not lent. May be called again."""

@@ -11,7 +11,7 @@ import msgspec
 import numpy as np
 
 from claw_envs.core.codec import from_bytes, to_bytes
-from claw_envs.core.episode import Episode, Turn, Verdict
+from claw_envs.core.episode import Episode, Status, Turn, Verdict
 from trainers.config import Config
 from trainers.policies.render import Renderer
 from trainers.sequences import Place, lay_out
@@ -26,12 +26,17 @@ _LEVEL = 1
 
 
 class Hinted(msgspec.Struct, frozen=True, array_like=True):
-    """A turn's prompt with the judge's hint: it departs from the turn's own prompt where the hint stands."""
+    """A turn's prompt with the judge's hint: the turn's own prompt, but for where the hint stands.
+
+    That may be early in a long conversation: after the last user message come all answers of tools.
+    """
 
     kept: int
     """How many ids of the turn's own prompt it begins with."""
-    rest: list[int]
+    other: list[int]
     """What follows those."""
+    tail: int
+    """How many ids of the turn's own prompt it ends with."""
 
 
 class Record(msgspec.Struct, kw_only=True, array_like=True):
@@ -62,7 +67,8 @@ class Record(msgspec.Struct, kw_only=True, array_like=True):
         if hinted is None or place is None:
             return None
         own = self.sequences[place.sequence - 1] if place.sequence else first
-        return [*own[: hinted.kept], *hinted.rest, *self.episode.turns[turn].response_ids]
+        tail = own[place.start - hinted.tail : place.start]
+        return [*own[: hinted.kept], *hinted.other, *tail, *self.episode.turns[turn].response_ids]
 
 
 def record_of(episode: Episode, config: Config, renderer: Renderer) -> tuple[Record, list[int]]:
@@ -79,12 +85,16 @@ def record_of(episode: Episode, config: Config, renderer: Renderer) -> tuple[Rec
     return Record(episode=light, places=places, sequences=sequences[1:], hinted=hinted), first
 
 
-def reward_of(episode: Episode, *, grouped: bool) -> float:
-    """For statistics: the outcome, or for turn-level signals the mean score of the turns that have one."""
+def reward_of(episode: Episode, *, grouped: bool) -> float | None:
+    """For statistics: the outcome, or for turn-level signals the mean score of the turns that have one. None where
+    there is none, and for an aborted episode.
+    """
+    if episode.status is Status.ABORTED:
+        return None
     if grouped:
-        return episode.outcome or 0.0
+        return None if episode.outcome is None else float(episode.outcome)
     scores = [turn.verdict.score for turn in episode.turns if turn.verdict and turn.verdict.score is not None]
-    return fmean(scores) if scores else 0.0
+    return fmean(scores) if scores else None
 
 
 def pack(record: Record) -> list[int]:
@@ -133,6 +143,12 @@ def _hinted(turn: Turn, config: Config, renderer: Renderer) -> Hinted | None:
     ids = hinted_prompt(turn, config, renderer)
     if not ids or not turn.response_ids:
         return None
-    pairs = enumerate(zip(ids, turn.prompt_ids, strict=False))
-    kept = next((i for i, (ours, own) in pairs if ours != own), min(len(ids), len(turn.prompt_ids)))
-    return Hinted(kept, ids[kept:])
+    kept = _shared(ids, turn.prompt_ids)
+    tail = _shared(ids[kept:][::-1], turn.prompt_ids[kept:][::-1])
+    return Hinted(kept, ids[kept : len(ids) - tail], tail)
+
+
+def _shared(ids: list[int], own: list[int]) -> int:
+    """How many ids both begin with."""
+    pairs = enumerate(zip(ids, own, strict=False))
+    return next((i for i, (ours, theirs) in pairs if ours != theirs), min(len(ids), len(own)))

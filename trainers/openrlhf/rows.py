@@ -13,6 +13,9 @@ from torch import Tensor
 from claw_envs.core.episode import Episode, Status, Turn
 from trainers.openrlhf.records import BLANK, Record
 
+_FIGURES = ("rewards", "scores", "response_length", "truncated", "total_length")
+"""Fields that OpenRLHF takes means of over rows."""
+
 NOTHING = Record(episode=Episode(id="", task_id="", family=""))
 """Of a row that trains nothing."""
 
@@ -41,25 +44,18 @@ def make_rows(samples: list[Any], records: list[Record], *, multiple: int) -> Ro
         multiple: the number of rows is filled up to a multiple of it.
     """
     whole = [record.episode.status is not Status.ABORTED for record in records]
-    counted = [sample for sample, is_whole in zip(samples, whole, strict=True) if is_whole]
-    rewards, scores = (
-        torch.cat([getattr(sample, name) for sample in counted]).mean().reshape(1) if counted else torch.zeros(1)
-        for name in ("rewards", "scores")
-    )
-
-    def uncounted(sample: Any, **changed: Any) -> Any:
-        """With the batch's means, so that the row moves no statistic of them."""
-        info = sample.info | {"reward": rewards, "score": scores}
-        return replace(sample, rewards=rewards, scores=scores, info=info, **changed)
-
-    rows = [sample if is_whole else uncounted(sample) for sample, is_whole in zip(samples, whole, strict=True)]
+    means = _Means([sample for sample, is_whole in zip(samples, whole, strict=True) if is_whole])
+    rows = [
+        means.fill(sample) if is_whole else means.put_on(sample)
+        for sample, is_whole in zip(samples, whole, strict=True)
+    ]
     owners: list[Owner | None] = [Owner(number, 0) for number in range(len(samples))]
     for number, (sample, record) in enumerate(zip(samples, records, strict=True)):
-        for sequence in range(1, len(record.sequences) + 1):
-            rows.append(uncounted(sample, **row_tensors(sample, record.sequences[sequence - 1], record, sequence)))
+        for sequence, ids in enumerate(record.sequences, 1):
+            rows.append(replace(means.put_on(sample), **row_tensors(sample, ids, record, sequence)))
             owners.append(Owner(number, sequence))
     blanks = -len(rows) % multiple
-    rows += [uncounted(samples[0], **row_tensors(samples[0], BLANK, NOTHING, 0)) for _ in range(blanks)]
+    rows += [replace(means.put_on(samples[0]), **row_tensors(samples[0], BLANK, NOTHING, 0)) for _ in range(blanks)]
     return Rows(rows, owners + [None] * blanks)
 
 
@@ -71,7 +67,7 @@ def turns_of(record: Record, sequence: int) -> Iterator[tuple[int, Turn, int]]:
 
 
 def row_tensors(sample: Any, ids: list[int], record: Record, sequence: int) -> dict[str, Any]:
-    """What OpenRLHF's sample generator makes of a response; column c of the masks is token c + 1.
+    """What OpenRLHF's sample generator makes of a response's tokens; column c of the masks is token c + 1.
 
     Args:
         sample: a row of the same batch.
@@ -92,13 +88,29 @@ def row_tensors(sample: Any, ids: list[int], record: Record, sequence: int) -> d
         "attention_mask": torch.ones_like(sequences),
         "action_mask": mask,
         "rollout_log_probs": None if sample.rollout_log_probs is None else logprobs,
-        "response_length": _span(mask),
-        "total_length": torch.tensor([float(len(ids))]),
         "mm_train_inputs": [None],
     }
 
 
-def _span(mask: Tensor) -> Tensor:
-    """From the first sampled token to the last, as OpenRLHF counts a response."""
-    places = torch.where(mask[0])[0]
-    return torch.tensor([int(places[-1] - places[0]) + 1 if len(places) else 0])
+class _Means:
+    """Of what OpenRLHF takes means of over rows: with them, a row that is no whole episode moves none."""
+
+    def __init__(self, samples: list[Any]) -> None:
+        self._fields = {name: _mean([getattr(sample, name) for sample in samples]) for name in _FIGURES}
+        clipped = _mean([sample.info["response_clip_ratio"] for sample in samples])
+        self._scored = {"reward": self._fields["rewards"], "score": self._fields["scores"]}
+        self._info = self._scored | {"response_clip_ratio": clipped}
+
+    def fill(self, sample: Any) -> Any:
+        """`sample` with the means where it has no reward or score."""
+        missing = {name: self._fields[name] for name in ("rewards", "scores") if getattr(sample, name) is None}
+        return replace(sample, info=self._scored | sample.info, **missing)
+
+    def put_on(self, sample: Any) -> Any:
+        """`sample` with nothing but the means."""
+        return replace(sample, info=sample.info | self._info, **self._fields)
+
+
+def _mean(values: list[Tensor | None]) -> Tensor:
+    known = [value.float() for value in values if value is not None]
+    return torch.cat(known).mean().reshape(1) if known else torch.zeros(1)

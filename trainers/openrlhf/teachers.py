@@ -7,6 +7,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from claw_envs.core.endpoints import api_key
 from claw_envs.core.errors import ContextFull
 from claw_envs.core.loop import run_sync
 from trainers.openrlhf.values import Reading
@@ -25,12 +26,11 @@ def read_by(maker: Any, group: Any, readings: list[Reading], pictures: Pictures)
         readings: not empty.
         pictures: of the batch that they are from.
     """
-    args = maker.args
-    size, copies = args.rollout.micro_batch_size, args.ds.ring_attn_size * args.ds.tensor_parallel_size
+    args, size = maker.args, maker.args.rollout.micro_batch_size
     order = sorted(range(len(readings)), key=lambda i: len(readings[i].ids))
     batches = [order[start : start + size] for start in range(0, len(order), size)]
     # every process computes as many batches as the others: sharded weights need all of them
-    batches += [batches[0]] * (-len(batches) % (len(group._actor_handlers) // copies))
+    batches += [batches[0]] * (-len(batches) % shards(group))
     tensors = [_tensors([readings[i] for i in batch], maker.tokenizer.pad_token_id) for batch in batches]
     inputs = [pictures.inputs(reading.ids, reading.record, reading.sequence) for reading in readings]
     seen = {"mm_train_inputs_list": [[inputs[i] for i in batch] for batch in batches]} if any(inputs) else {}
@@ -42,7 +42,7 @@ def read_by(maker: Any, group: Any, readings: list[Reading], pictures: Pictures)
             **{name: [each[name] for each in tensors] for name in ("sequences", "action_mask", "attention_mask")},
             **seen,
         ),
-        copies,
+        group.duplicate_actors,
     )
     read: list[NDArray[np.float32] | None] = [None] * len(readings)
     for batch, answer in zip(batches, answers, strict=True):
@@ -52,11 +52,16 @@ def read_by(maker: Any, group: Any, readings: list[Reading], pictures: Pictures)
     return read
 
 
+def shards(group: Any) -> int:
+    """How many of a model group's processes have rows of their own."""
+    return len(group._actor_handlers) // int(group.duplicate_actors)
+
+
 def ask_engine(url: str, readings: list[Reading]) -> list[NDArray[np.float32] | None]:
     """Log-probs by a serving engine, at temperature 1; None for what does not fit its context.
 
     Args:
-        url: of the engine, with its kind: `sglang+http://…`, `vllm+http://…`.
+        url: of the engine, with its kind: `sglang+http://…`, `vllm+http://…`; its key is the one for endpoints.
         readings: not empty.
 
     Raises:
@@ -68,8 +73,9 @@ def ask_engine(url: str, readings: list[Reading]) -> list[NDArray[np.float32] | 
 
 async def _ask(url: str, readings: list[Reading]) -> list[NDArray[np.float32] | None]:
     from trainers.policies.engines import open_engine
+    from trainers.policies.engines.tasks import together
 
-    engine = open_engine(url)
+    engine = open_engine(url, api_key=api_key())
     places = asyncio.Semaphore(IN_FLIGHT)
 
     async def read(reading: Reading) -> NDArray[np.float32] | None:
@@ -80,7 +86,7 @@ async def _ask(url: str, readings: list[Reading]) -> list[NDArray[np.float32] | 
                 return None
 
     try:
-        return await asyncio.gather(*map(read, readings))
+        return await together(*map(read, readings))
     finally:
         await engine.aclose()
 

@@ -86,9 +86,9 @@ def rates(table: Table, plan: Plan, average: Means, curve: Curve) -> Rates:
     """The limits of each stage for this plan."""
     host = table.hosts
     step = mean(host.step) * (1 - host.hang) + (host.hang * host.step.most if host.hang else 0.0)
-    reset = mean(host.reset)
-    alone = reset + average.turns * (step + 1 / turns_per_second(table, curve, average, 1))
-    work = reset * host.reset_load + average.turns * step * host.step_load
+    reset, verify = mean(host.reset), mean(host.verify)
+    alone = reset + verify + average.turns * (step + 1 / turns_per_second(table, curve, average, 1))
+    work = reset * host.reset_load + (average.turns * step + verify) * host.step_load
     verdicts = average.turns * mean(table.judging.seconds)
     samples = average.turns if table.workload.sample == "turn" else 1.0
     engines = plan.serving // table.serving.gpus

@@ -13,6 +13,7 @@ import numpy as np
 from claw_envs.core.episode import Observation, Turn
 from claw_envs.core.task import Task, VerifierSpec
 from evals.perf.scale import hosts
+from evals.perf.scale.curve import fit_curve, fit_errors
 from evals.perf.scale.table import (
     Hosts,
     Judging,
@@ -38,6 +39,8 @@ from trainers.sequences import Sequence
 _LOADS = ((32, 16, 1), (256, 16, 1), (32, 16, 4), (128, 32, 4), (32, 32, 8))
 """Prompt tokens, response tokens and responses at once of each measurement."""
 _ROUNDS = 2
+_REPEATS = 3
+"""Of each measurement; the fastest counts, as what else runs on the machine only slows it down."""
 _CONTEXT = 2048
 _ROWS, _TOKENS = 4, 128
 """Of the batch that the learner is measured with."""
@@ -59,7 +62,13 @@ async def calibrate(model: str, family: str, *, turns: int, say: Callable[[str],
     gate = ComputeGate()
     policy = EmbeddedPolicy.load(model, max_batch=max(load[2] for load in _LOADS), gate=gate, prefix_tokens=0)
     try:
-        points = [await _point(policy, *load) for load in _LOADS]
+        await _point(policy, *_LOADS[-1])  # the first call of a model does more than the later ones
+        points = []
+        for load in _LOADS:
+            repeats = [await _point(policy, *load) for _ in range(_REPEATS)]
+            points.append(max(repeats, key=lambda point: point.tokens_per_second))
+        worst = max(abs(error) for error in fit_errors(fit_curve(points), points))
+        say(f"{model}: the fitted curve is at most {100 * worst:.0f} % off; repeat on a quiet machine if that is much")
         say(f"{model}: training")
         learner = Learner(load_model(resolve_model(model))[0], load_config(None, None, {}), gate)
         speed = await asyncio.to_thread(_learner_speed, learner)

@@ -58,8 +58,7 @@ def check(
             with tempfile.TemporaryDirectory(prefix="claw-scale-") as directory:
                 seen = asyncio.run(RealRun(Path(directory), family, parallel, batch, played).run())
             ahead = predict(host, parallel, batch, played)
-            own = Hosts(cores=parallel, step=hosts.spread(seen.times.steps), reset=hosts.spread(seen.times.resets))
-            after = predict(own, parallel, batch, played)
+            after = predict(seen.times.hosts(parallel), parallel, batch, played)
             checked += [
                 Checked(
                     family=family,

@@ -21,7 +21,27 @@ class Times(NamedTuple):
     """Seconds of single steps and resets."""
 
     steps: list[float]
+    """Without those that end an episode."""
     resets: list[float]
+    ends: list[float]
+    """Of the steps that end an episode, the verdict included."""
+
+    def clear(self) -> None:
+        """Forget them all."""
+        for seconds in self:
+            seconds.clear()
+
+    def hosts(self, room: float) -> Hosts:
+        """The environments' part of a table, on a machine with room for so many steps or resets at once."""
+        step = fmean(self.steps)
+        return Hosts(
+            cores=1.0,
+            step=spread(self.steps),
+            step_load=1 / room,
+            reset=spread(self.resets),
+            reset_load=1 / room,
+            verify=spread([max(0.0, seconds - step) for seconds in self.ends]),
+        )
 
 
 def environments(family: str, count: int, turns: int) -> list[ClawEnv]:
@@ -33,8 +53,8 @@ def environments(family: str, count: int, turns: int) -> list[ClawEnv]:
 async def measure(family: str, *, turns: int, episodes: int, crowd: int) -> Hosts:
     """The environments' part of a table.
 
-    Alone, a step takes s. With many at once the machine does X a second, so it has room for X·s of them (Little's
-    law), and a step's load is that share of its cores. Cores are counted as one.
+    With N at once all of it takes longer than alone by a factor f: then the machine has room for N/f at once, and each
+    holds that share of it. Cores are counted as one.
 
     Args:
         turns: of an episode; the last one includes the verdict.
@@ -42,32 +62,23 @@ async def measure(family: str, *, turns: int, episodes: int, crowd: int) -> Host
         crowd: environments that run at once in the second measurement.
     """
     alone = await _episodes(family, 1, turns, episodes)
-    steps = await _room(family, crowd, turns, episodes, alone)
-    return Hosts(
-        cores=1.0,
-        step=spread(alone.steps),
-        step_load=1 / steps,
-        reset=spread(alone.resets),
-        reset_load=1 / steps,
-    )
+    together = await _episodes(family, crowd, turns, episodes)
+    taken = sum(sum(seconds) for seconds in together)
+    needed = sum(len(many) * fmean(one) for many, one in zip(together, alone, strict=True))
+    return alone.hosts(max(1.0, crowd * needed / taken))
 
 
 def spread(seconds: Sequence[float]) -> Spread:
     """The lognormal distribution of the same mean and variance: σ² = ln(1 + var/mean²), median = mean·e^(-σ²/2)."""
     mean = fmean(seconds)
+    if mean == 0:
+        return Spread(median=0.0)
     sigma = math.sqrt(math.log1p(pvariance(seconds) / mean**2))
     return Spread(median=mean * math.exp(-(sigma**2) / 2), sigma=sigma)
 
 
-async def _room(family: str, crowd: int, turns: int, episodes: int, alone: Times) -> float:
-    """Environments that the machine runs at once as fast as one alone."""
-    together = await _episodes(family, crowd, turns, episodes)
-    work = len(together.steps) * fmean(alone.steps) + len(together.resets) * fmean(alone.resets)
-    return max(1.0, crowd * work / (sum(together.steps) + sum(together.resets)))
-
-
 async def _episodes(family: str, count: int, turns: int, episodes: int) -> Times:
-    times = Times([], [])
+    times = Times([], [], [])
     envs = environments(family, count, turns)
     try:
         await asyncio.gather(*(env.areset(seed=0) for env in envs))  # the first start is none of the later ones
@@ -81,15 +92,21 @@ async def _episodes(family: str, count: int, turns: int, episodes: int) -> Times
 
 def watch(env: ClawEnv, times: Times) -> None:
     """Note how long each step and reset of `env` takes from now on."""
-    for name, seconds in (("astep", times.steps), ("areset", times.resets)):
-        setattr(env, name, _timed(getattr(env, name), seconds))
+
+    def of_step(info: dict[str, Any]) -> list[float]:
+        return times.steps if info["status"] == Status.RUNNING else times.ends
+
+    for name, chosen in (("astep", of_step), ("areset", lambda info: times.resets)):
+        setattr(env, name, _timed(getattr(env, name), chosen))
 
 
-def _timed(call: Callable[..., Awaitable[Any]], seconds: list[float]) -> Callable[..., Awaitable[Any]]:
+def _timed(
+    call: Callable[..., Awaitable[Any]], chosen: Callable[[dict[str, Any]], list[float]]
+) -> Callable[..., Awaitable[Any]]:
     async def timed(*args: Any, **kwargs: Any) -> Any:
         began = time.perf_counter()
         result = await call(*args, **kwargs)
-        seconds.append(time.perf_counter() - began)
+        chosen(result[-1]).append(time.perf_counter() - began)
         return result
 
     return timed

@@ -44,7 +44,7 @@ class Played(msgspec.Struct, kw_only=True, frozen=True):
     group: int = 4
     max_staleness: int = 2
     warm: int = 4
-    updates: int = 8
+    updates: int = 12
 
 
 class Seen(NamedTuple):
@@ -58,7 +58,7 @@ class Seen(NamedTuple):
     staleness: Counter[int]
     aborted: int
     times: hosts.Times
-    """Of the run's own steps and resets."""
+    """Of steps and resets that ended in that time."""
 
 
 class TimedPolicy:
@@ -121,16 +121,17 @@ class RealRun:
         self._judging = JudgeLoop(self._judge, workers=played.judges, capacity=capacity)
         self._learning = BusyMeter()
         self._staleness: Counter[int] = Counter()
-        self._times = hosts.Times([], [])
-        envs = hosts.environments(family, parallel, played.turns)
-        for env in envs:
-            hosts.watch(env, self._times)
+        self._times = hosts.Times([], [], [])
+        self._envs = hosts.environments(family, parallel, played.turns)
         self._collector = Collector(
-            envs, self._policy, self._judging, self._store, self._pacer, self._records, self._config
+            self._envs, self._policy, self._judging, self._store, self._pacer, self._records, self._config
         )
 
     async def run(self) -> Seen:
-        """Run until the last update that counts."""
+        """Run until the last update that counts; the environments have been started once before the first."""
+        await asyncio.gather(*(env.areset(seed=0) for env in self._envs))
+        for env in self._envs:
+            hosts.watch(env, self._times)
         loops = [asyncio.create_task(self._judging.run()), asyncio.create_task(self._collector.run())]
         learn = asyncio.create_task(self._learn())
         try:
@@ -173,6 +174,7 @@ class RealRun:
             self._pacer.train(sum(unit.samples for unit in units))
             if version == played.warm:
                 began, before = time.perf_counter(), self._counted()
+                self._times.clear()
         seconds = time.perf_counter() - began
         turns, learning, judging = (now - then for now, then in zip(self._counted(), before, strict=True))
         return Seen(

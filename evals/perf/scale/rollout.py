@@ -106,6 +106,7 @@ class Rollout:
         streams = [stream(spread, [seed, number]) for number, spread in enumerate(spreads)]
         self._turns, self._prompt, self._response, self._observation = streams[:4]
         self._step, self._reset, self._verdict = streams[4:]
+        self._verify = stream(host.verify, [seed, 9])
         self._hangs, self._aborts = chances(host.hang, [seed, 7]), chances(host.abort, [seed, 8])
 
     # --- jobs ---------------------------------------------------------------------------------------------------
@@ -195,6 +196,8 @@ class Rollout:
         self.turns += 1
         self.tokens += episode.response
         seconds = self._host.step.most if self._hangs() else self._step()
+        if episode.turns == 1:
+            seconds += self._verify()
         self._hosts.submit(seconds, self._host.step_load, self._stepped, episode)
 
     def _stepped(self, episode: Episode) -> None:

@@ -18,7 +18,7 @@ class Section(msgspec.Struct, kw_only=True, forbid_unknown_fields=True):
     """A table of the TOML file."""
 
 
-class Spread(Section):
+class Spread(msgspec.Struct, kw_only=True, forbid_unknown_fields=True, frozen=True):
     """A lognormal distribution, cut at `most`; with `sigma` 0 a constant."""
 
     median: float
@@ -103,6 +103,8 @@ class Hosts(Section, kw_only=True):
     """Cores that a step keeps busy while it runs."""
     reset: Spread
     reset_load: float = 1.0
+    verify: Spread = Spread(median=0.0)
+    """Seconds that the last step of an episode takes besides, for the verdict; its load is a step's."""
     hang: float = 0.0
     """Share of steps that run into the time-out whatever they would have taken."""
     abort: float = 0.0

@@ -1,6 +1,7 @@
 """Episodes in OpenRLHF's engine actor, up to the experience that OpenRLHF itself makes of each."""
 
 import asyncio
+import threading
 from collections.abc import Callable, Sequence
 from types import SimpleNamespace
 from typing import Any
@@ -148,10 +149,11 @@ def test_turns_are_judged_while_the_episode_goes_on_and_all_of_them_before_it_is
     assert response["reward"] == 1.0
 
 
+@pytest.mark.parametrize(("workers", "engines"), [(1, 1), (2, 2)])
 def test_no_more_turns_are_judged_at_once_than_there_are_workers(
-    configure: Configure, tiny: tuple[Any, Any], monkeypatch: pytest.MonkeyPatch
+    configure: Configure, tiny: tuple[Any, Any], monkeypatch: pytest.MonkeyPatch, workers: int, engines: int
 ) -> None:
-    configure(signal="binary", judge__workers=1)
+    configure(signal="binary", judge__workers=workers, cluster__flags=f"{{vllm = {{num_engines = {engines}}}}}")
     busy, most = 0, 0
 
     class Counting:
@@ -193,7 +195,7 @@ def test_one_that_stays_broken_comes_back_as_a_row_that_trains_nothing(
     assert "it broke" in str(record.episode.error)
     assert sum(len(env.seeds) for env in envs) == 2
     assert made.action_mask.tolist() == [[0]]
-    assert (response["reward"], response["action_ranges"]) == (0.0, [])
+    assert (response["reward"], response["scores"], response["action_ranges"]) == (None, None, [])
     # a bug may leave the environment in any state
     assert [env.closed for env in envs] == ([False] if error is InfrastructureError else [True, True])
 
@@ -300,6 +302,54 @@ def test_no_more_environments_are_made_than_may_run_at_once(
     asyncio.run(run())
     assert len(envs) == 2  # this engine's half
     assert sum(len(env.seeds) for env in envs) == 5
+
+
+def test_the_first_environment_is_there_before_others_are_made_like_it(
+    configure: Configure, tiny: tuple[Any, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    configure(signal="binary", rollout__parallel=3)
+    likes: list[Any] = []
+
+    def make(config: Config, like: Any = None) -> ChatEnv:
+        likes.append(like)
+        return Broken(times=0)
+
+    monkeypatch.setattr(module, "make_env", make)
+
+    async def run() -> None:
+        executor, local = AgentExecutor(), engine(tiny)
+        await asyncio.gather(*(execute(executor, local, TASK) for _ in range(3)))
+
+    asyncio.run(run())
+    assert [like is None for like in likes] == [True, False, False]
+
+
+def test_a_response_is_put_together_beside_the_engines_loop(
+    configure: Configure, tiny: tuple[Any, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    configure(signal="binary")
+    threads: list[int] = []
+    made = module.response_of
+
+    def noted(*args: Any, **options: Any) -> dict[str, Any]:
+        threads.append(threading.get_ident())
+        return made(*args, **options)
+
+    monkeypatch.setattr(module, "response_of", noted)
+    one(tiny)
+    assert threads
+    assert threading.get_ident() not in threads
+
+
+def test_an_engine_that_leaves_out_log_probs_aborts_the_episode(configure: Configure, tiny: tuple[Any, Any]) -> None:
+    class Silent(LocalEngine):
+        async def generate(self, ids: list[int], params: Any, multi_modal_data: Any = None) -> Any:
+            answer = await super().generate(ids, params)
+            answer.outputs[0].logprobs = None
+            return answer
+
+    configure(signal="binary", rollout__abort_retries=0)
+    assert record_of(one(tiny, engine=Silent(*tiny))).episode.status is Status.ABORTED
 
 
 @pytest.mark.parametrize("room", [-1, 1])

@@ -309,6 +309,38 @@ def test_a_batch_of_aborted_episodes_trains_nothing(batch_config: Configure, tin
     assert torch.cat([each.rewards for each in made]).tolist() == [0.0] * 4
 
 
+def test_rows_that_are_no_whole_episode_move_no_statistic(batch_config: Configure, tiny: tuple[Any, Any]) -> None:
+    from openrlhf.trainer.ppo_utils.experience import make_experience_batch, split_experience_batch
+
+    episodes = [
+        episode([], outcome=None, status=Status.ABORTED),
+        episode([1.0, 1.0], outcome=1.0),
+        episode([None], outcome=None),
+        episode([1.0], outcome=0.5),
+    ]
+    episodes[1].turns.append(turn(2, [60], [61, 62], Verdict(score=-1.0)))  # a row of its own, and three blank ones
+    episodes[1].turns[-1].finish_reason = "length"
+    made = experiences(batch_config(signal="step_index", loss__kl_coef=0), tiny, episodes)
+    rewards = torch.cat([each.info["reward"] for each in made])
+    assert len(rewards) == 8
+    assert rewards.mean().item() == pytest.approx(0.75)
+    together = make_experience_batch([item for each in made for item in split_experience_batch(each)])
+    assert together.response_length.float().mean().item() == pytest.approx((5 + 1 + 1) / 3)
+    assert together.total_length.float().mean().item() == pytest.approx((8 + 4 + 4) / 3)
+    assert together.truncated.float().mean().item() == pytest.approx(1 / 3)
+
+
+def test_every_model_computes_the_same_number_of_micro_batches_on_each_process(
+    batch_config: Configure, tiny: tuple[Any, Any]
+) -> None:
+    config = batch_config(signal="step_index", loss__kl_coef=0.1, optim__microbatch=1)
+    ours = maker_of(config, tiny, reference=tiny[0])
+    ours.initial_model_group._actor_handlers *= 3
+    ours.initial_model_group.duplicate_actors = 1
+    samples = [taken(response_of(episode([1.0]), config, Renderer(tiny[1]), logprobs=False)) for _ in range(4)]
+    assert len(ours.split_rollout_samples(samples)) == 12
+
+
 def test_no_samples_make_no_experience(batch_config: Configure, tiny: tuple[Any, Any]) -> None:
     assert maker_of(batch_config(signal="step_index", loss__kl_coef=0), tiny).split_rollout_samples([]) == []
 
@@ -362,7 +394,7 @@ def test_an_engine_may_read_the_hints_and_what_it_has_no_room_for_does_not_train
             self.closed = True
 
     served, asked = Served(), list[str]()
-    monkeypatch.setattr(engines, "open_engine", lambda address: asked.append(address) or served)
+    monkeypatch.setattr(engines, "open_engine", lambda address, **options: asked.append(address) or served)
     config = batch_config(
         signal="opd", cluster__teacher="sglang+http://teacher", weights__opd_baseline="false", loss__kl_coef=0
     )

@@ -4,12 +4,13 @@ import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import pytest
 import torch
 
-from trainers.openrlhf.hooks import cpu, norm
+from trainers.openrlhf.hooks import cpu, maker, norm
 from trainers.openrlhf.hooks.lora import merged_parameters
 
 needs_openrlhf = pytest.mark.skipif(find_spec("openrlhf") is None, reason="openrlhf is not installed")
@@ -38,6 +39,8 @@ def test_a_window_without_a_token_divides_by_one() -> None:
     assert (bounded["batch_num_tokens"].item(), bounded["global_batch_size"].item()) == (0.5, 0.5)
     untouched = norm._at_least_one(function, None, ([empty, full], None, 1, 2), {})
     assert (untouched["batch_num_tokens"].item(), untouched["global_batch_size"].item()) == (3.0, 1.0)
+    named = norm._at_least_one(function, None, (), {"masks": [empty], "dp_group": None, "dp_size": 1, "gas": 4})
+    assert named["batch_num_tokens"].item() == 0.25
 
 
 def _wrapped(module: Any) -> bool:
@@ -66,6 +69,23 @@ def test_a_mean_over_some_tokens_is_as_before() -> None:
     values, mask = torch.tensor([[1.0, 2.0], [5.0, 7.0]]), torch.tensor([[1.0, 1.0], [0.0, 0.0]])
     assert norm._zero_where_empty(masked_mean, None, (values, mask, -1), {}).tolist() == [1.5, 0.0]
     assert norm._zero_where_empty(masked_mean, None, (values, None), {}).item() == 3.75
+
+
+@needs_openrlhf
+def test_a_trainer_with_another_experience_maker_is_refused() -> None:
+    from openrlhf.trainer.ppo_utils.experience_maker import RemoteExperienceMaker
+
+    from trainers.openrlhf.experience import ClawExperienceMaker
+
+    module = ModuleType("ppo_trainer")
+    with pytest.raises(AttributeError):
+        maker._rebind(module)
+    vars(module)["RemoteExperienceMaker"] = dict
+    with pytest.raises(TypeError, match="ppo_trainer makes its experiences with"):
+        maker._rebind(module)
+    vars(module)["RemoteExperienceMaker"] = RemoteExperienceMaker
+    maker._rebind(module)
+    assert module.RemoteExperienceMaker is ClawExperienceMaker
 
 
 def test_merged_parameters_are_those_of_a_model_that_computes_the_same(tiny_model: Path) -> None:

@@ -1,14 +1,19 @@
 """What comes before Ray is started: OpenRLHF's own parser, the dry run, and the run's directory."""
 
+import contextlib
+import os
+import shlex
 import sys
 from importlib.util import find_spec
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from claw_envs.core.errors import UserError
 from trainers.config import Config, load_config
-from trainers.openrlhf import hooks
+from trainers.openrlhf import hooks, launch
 from trainers.openrlhf.entry import check
 from trainers.openrlhf.launch import train
 
@@ -47,6 +52,8 @@ def test_its_warnings_are_handed_on() -> None:
     ("words", "message"),
     [
         (["--vllm.engines", "2"], "unrecognized arguments: --vllm.engines 2"),
+        (["--ds.zero_stag", "3"], "unrecognized arguments: --ds.zero_stag 3"),
+        (["--actor.num_gpus_per_nod=3"], "unrecognized arguments: --actor.num_gpus_per_nod=3"),
         (["--vllm.num_engines", "two"], "argument --vllm.num_engines: invalid int value: 'two'"),
         (["--train.partial_rollout_enable"], "requires --train.async_enable"),
         (["--help"], "--help"),
@@ -74,10 +81,83 @@ def test_a_dry_run_says_what_would_run_and_writes_nothing(
     train(config, tmp_path / "run", dry_run=True)
     said = capsys.readouterr().out
     assert "5: actor 1, engines 4, reference 0 (shares the actor's)" in said
-    assert "asynchronous, up to 1 batches ahead" in said
-    assert "12 of 1 toolcall tasks" in said
-    assert "4 prompts x 4 attempts, 1 optimizer steps, 3 times" in said
-    assert "16 at once, in 2 Ray actors with 1 cores each" in said
+    assert f"run:          {tmp_path / 'run'}, new\n" in said
+    assert "asynchronous, up to 1 batch ahead" in said
+    assert "judge:        by rules\n" in said
+    assert "teacher" not in said
+    assert "4 prompts x 4 attempts, 1 optimizer step\n" in said
+    assert "3, with 12 prompts from 1 toolcall task\n" in said
+    assert "16 at once, 4 for each engine, in 2 Ray actors with 1 core each\n" in said
+    flags = next(line for line in said.splitlines() if line.startswith("flags:"))
+    assert check(shlex.split(flags.removeprefix("flags:"))) == []
+    assert said.endswith("Nothing was run. Without --dry-run this trains.\n")
+    assert not (tmp_path / "run").exists()
+
+
+def test_a_dry_run_says_who_judges_and_who_teaches_and_that_their_gpus_are_not_counted(
+    config: Config, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    config.judge.kind, config.judge.base_url, config.judge.model, config.judge.votes = "prm", "http://j/v1", "grader", 1
+    config.signal, config.weights.opd_baseline, config.loss.kl_coef = "combined", False, 0.01
+    config.rollout.parallel, config.cluster.env_actors, config.cluster.env_servers = 5, 0, []
+    config.arguments = ["--vllm.num_engines", "2"]
+    train(config, tmp_path / "run", dry_run=True)
+    said = capsys.readouterr().out
+    assert "reference 0 (shares the actor's); the judge's are not counted\n" in said
+    assert "model grader at http://j/v1, 1 vote a turn, up to 4 turns at once for each engine\n" in said
+    assert "teacher:      the reference model, the initial weights\n" in said
+    assert "6 at once (rollout.parallel 5 rounded up), 3 for each engine, in the engines' processes\n" in said
+    config.cluster.teacher = "vllm+http://t#big"
+    train(config, tmp_path / "run", dry_run=True)
+    said = capsys.readouterr().out
+    assert "the judge's and the teacher's are not counted\n" in said
+    assert "teacher:      vllm+http://t#big\n" in said
+
+
+def test_a_dry_run_says_where_a_run_would_go_on(
+    config: Config, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tmp_path / "prompts.jsonl").write_text("{}\n" * 12)
+    train(config, tmp_path, resume=True, dry_run=True)
+    assert f"{tmp_path}, begun again: no checkpoint yet\n" in capsys.readouterr().out
+    (tmp_path / "checkpoints" / "_actor").mkdir(parents=True)
+    (tmp_path / "checkpoints" / "_actor" / "latest").write_text("global_step2")
+    train(config, tmp_path, resume=True, dry_run=True)
+    assert f"{tmp_path}, goes on from global_step2\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("address", ["10.0.0.1:6379", None])
+def test_a_cluster_that_is_joined_is_told_of_keys_and_its_hosts_have_room_for_every_engines_environments(
+    address: str | None, config: Config, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("wrapt")
+    told: dict[str, Any] = {}
+    ray = SimpleNamespace(
+        init=lambda runtime_env, **options: told.update(runtime_env["env_vars"]),
+        cluster_resources=lambda: {"GPU": 4},
+        shutdown=lambda: None,
+        exceptions=SimpleNamespace(RayError=OSError),
+    )
+    monkeypatch.setitem(sys.modules, "ray", ray)
+    monkeypatch.setattr(os, "environ", os.environ | {"OPENAI_API_KEY": "secret", "RAY_ADDRESS": address or ""})
+    monkeypatch.setattr(hooks, "install", lambda: None)
+    monkeypatch.setattr(launch, "enter", lambda words: None)
+
+    def start(config: Config, parallel: int) -> contextlib.AbstractContextManager[None]:
+        told["parallel"] = parallel
+        return contextlib.nullcontext()
+
+    monkeypatch.setattr(launch, "start_environments", start)
+    config.arguments = ["--vllm.num_engines", "3"]
+    train(config, tmp_path / "run")
+    assert told.get("OPENAI_API_KEY") == ("secret" if address else None)
+    assert told["parallel"] == 3 * 6
+
+
+def test_a_name_that_is_cut_short_starts_nothing(config: Config, tmp_path: Path) -> None:
+    config.arguments = ["--ds.zero_stag", "3"]
+    with pytest.raises(UserError, match=r"unrecognized arguments: --ds.zero_stag 3"):
+        train(config, tmp_path / "run")
     assert not (tmp_path / "run").exists()
 
 

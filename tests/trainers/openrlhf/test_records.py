@@ -6,7 +6,7 @@ import pytest
 
 from claw_envs.core.episode import Episode, Status, Turn, Verdict
 from trainers.config import Config
-from trainers.openrlhf.records import Record, pack, record_of, reward_of, unpack
+from trainers.openrlhf.records import pack, record_of, reward_of, unpack
 from trainers.policies.render import Renderer, with_hint
 from trainers.sequences import Place
 
@@ -63,7 +63,23 @@ def test_the_prompt_with_the_hint_is_found_again_in_every_sequence(configure: Co
         assert record.hinted_row(number, first) == (None if number == 1 else expected)
     hinted = record.hinted[0]
     assert hinted is not None
-    assert hinted.kept > len(turns[0].prompt_ids) // 2  # what both prompts begin with travels once
+    assert len(hinted.other) < len(turns[0].prompt_ids)  # what both prompts begin and end with travels once
+
+
+def test_what_follows_a_hint_early_in_the_conversation_travels_once(
+    configure: Configure, tiny: tuple[Any, Any]
+) -> None:
+    config, renderer = configure(signal="opd", weights__opd_baseline="false"), Renderer(tiny[1])
+    turns = [turn(0, [], [100], hint="Look it up.")]
+    turns[0].messages += [{"role": "tool", "content": "nothing found " * 99}]
+    turns[0].prompt_ids = renderer.prompt_ids(turns[0].messages)
+    record, first = record_of(episode(turns), config, renderer)
+    expected = renderer.prompt_ids(with_hint(turns[0].messages, "Look it up."))
+    assert record.hinted_row(0, first) == [*expected, 100]
+    hinted = record.hinted[0]
+    assert hinted is not None
+    assert len(hinted.other) < 40
+    assert hinted.tail > 99
 
 
 def test_numbers_travel_with_padding_behind_them(configure: Configure) -> None:
@@ -99,4 +115,7 @@ def test_the_reward_for_statistics_is_the_outcome_or_the_mean_of_what_was_scored
     scored.turns[2].verdict = Verdict(status="failed")
     assert reward_of(scored, grouped=True) == 0.5
     assert reward_of(scored, grouped=False) == 0.0
-    assert reward_of(Record(episode=episode([])).episode, grouped=False) == 0.0
+    assert reward_of(episode([]), grouped=False) is None
+    for status, outcome in ((Status.COMPLETED, None), (Status.ABORTED, 1.0)):
+        scored.status, scored.outcome = status, outcome
+        assert reward_of(scored, grouped=True) is None

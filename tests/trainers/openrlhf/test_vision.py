@@ -196,7 +196,7 @@ def test_a_teacher_sees_what_the_model_saw(
     config = configure("gui", signal="opd", weights__opd_baseline="false", teacher="current", env__images=images)
     engine = PlayedEngine(real, actor.model, SAYS * 2)
     ours = maker(config, real)
-    ours.actor_model_group = SimpleNamespace(_actor_handlers=[None])
+    ours.actor_model_group = SimpleNamespace(_actor_handlers=[None], duplicate_actors=1)
     ours.split_rollout_samples(rolled_out(config, engine, real))
     readings: list[Reading] = []
 

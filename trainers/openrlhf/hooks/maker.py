@@ -13,4 +13,6 @@ def install() -> None:
 def _rebind(module: ModuleType) -> None:
     from trainers.openrlhf.experience import ClawExperienceMaker
 
+    if not issubclass(ClawExperienceMaker, module.RemoteExperienceMaker):
+        raise TypeError(f"{module.__name__} makes its experiences with {module.RemoteExperienceMaker}")
     module.RemoteExperienceMaker = ClawExperienceMaker  # type: ignore[attr-defined]

@@ -4,6 +4,7 @@ An aborted episode leaves such a row, and a batch is filled up with them.
 """
 
 from collections.abc import Callable
+from inspect import signature
 from types import ModuleType
 from typing import Any
 
@@ -11,7 +12,7 @@ import wrapt
 
 
 def install() -> None:
-    """The two functions are taken by name by modules that are imported later."""
+    """Once their modules are there, before others take the functions from them by name."""
     wrapt.register_post_import_hook(_bound_norm, "openrlhf.utils.loss_utils")
     wrapt.register_post_import_hook(_bound_mean, "openrlhf.models.utils")
     wrapt.register_post_import_hook(_bound_count, "openrlhf.trainer.ray.ppo_actor")
@@ -34,21 +35,18 @@ def _at_least_one(
 ) -> dict[str, Any]:
     """One token and one sequence at least, as the window's sums (which come divided by its number of micro-batches)."""
     norm = function(*args, **kwargs)
-    windows = args[-1]
+    micro_batches = signature(function).bind(*args, **kwargs).arguments["gas"]
     for key in ("batch_num_tokens", "global_batch_size"):
-        norm[key] = norm[key].clamp(min=1 / windows)
+        norm[key] = norm[key].clamp(min=1 / micro_batches)
     return norm
 
 
 def _zero_where_empty(function: Callable[..., Any], _: None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """0 for a mean over no token. A row that holds NaN only where it is masked stays finite."""
+    """0 for a mean over no token."""
     mean = function(*args, **kwargs)
-    mask = args[1] if len(args) > 1 else kwargs.get("mask")
-    if mask is None:
-        return mean
-    dim = args[2] if len(args) > 2 else kwargs.get("dim")
-    empty = (mask.sum() if dim is None else mask.sum(dim=dim)) == 0
-    return mean.masked_fill(empty, 0.0)
+    given = signature(function).bind(*args, **kwargs).arguments
+    mask = given["mask"]
+    return mean if mask is None else mean.masked_fill(mask.sum(dim=given.get("dim")) == 0, 0.0)
 
 
 def _some_token(

@@ -52,6 +52,6 @@ def read_address(name: str) -> EngineAddress:
 def _is_server(url: str) -> bool:
     try:
         parts = urlsplit(url)
-        return bool(parts.hostname) and not parts.path and (parts.port is None or parts.port > 0)
+        return bool(parts.hostname) and not parts.path and not parts.query and (parts.port is None or parts.port > 0)
     except ValueError:
         return False

@@ -4,6 +4,7 @@
 several; all three are an `Engine`. Chat messages are not its business: `policy.ServedPolicy` renders them.
 """
 
+import math
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Literal, NamedTuple, Protocol
 
@@ -21,6 +22,14 @@ New requests are accepted in every mode and wait for `resume`.
 
 class EngineDownError(InfrastructureError):
     """The server cannot be reached, fails, or answers nonsense: another replica may do better."""
+
+
+class EngineLostError(EngineDownError):
+    """The server was lost while it was at this request, which may be the reason."""
+
+
+class EngineSlowError(EngineDownError):
+    """The time for this call is over. The server may be well."""
 
 
 class EngineRefusedError(InfrastructureError):
@@ -158,10 +167,6 @@ class Engine(Protocol):
         """End everything in flight, whoever asked for it."""
         ...
 
-    async def flush(self) -> None:
-        """Drop the cache of prefixes."""
-        ...
-
     async def health(self) -> bool:
         """Whether the server answers and could sample. Never raises for a server that is down."""
         ...
@@ -178,7 +183,7 @@ class Engine(Protocol):
 def version_of(tag: str | int | None) -> int:
     """The version behind an engine's weight tag: we tag with decimal numbers; whatever else is a start's own, 0."""
     text = str(tag)
-    return int(text) if text.isascii() and text.isdecimal() else 0
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 19 else 0
 
 
 def token_versions(spans: Sequence[tuple[str | int | None, int, int]], count: int, default: int) -> list[int]:
@@ -190,5 +195,34 @@ def token_versions(spans: Sequence[tuple[str | int | None, int, int]], count: in
     """
     versions = [default] * count
     for tag, start, end in spans:
-        versions[start:end] = [version_of(tag)] * (min(end, count) - min(start, count))
-    return versions[:count]
+        for i in range(max(start, 0), min(end, count)):
+            versions[i] = version_of(tag)
+    return versions
+
+
+def check_versions(url: str, versions: Sequence[int], known: int) -> None:
+    """A server that was restarted has its first weights again: what it sampled is not the policy's.
+
+    Args:
+        versions: of a response's tokens.
+        known: version that was loaded before the response was asked for.
+
+    Raises:
+        EngineDownError: if the server was restarted.
+    """
+    if versions and (versions[0] < known or list(versions) != sorted(versions)):
+        raise EngineDownError(
+            f"{url}: sampled with weights of version {min(versions)} after {known} were loaded: it was restarted"
+        )
+
+
+def check_logprobs(url: str, logprobs: Sequence[float], count: int) -> None:
+    """Raises EngineDownError unless there is a log-prob, and a number, for each of `count` tokens."""
+    if len(logprobs) != count or any(math.isnan(value) for value in logprobs):
+        raise EngineDownError(f"{url}: log-probs that are not those of the tokens")
+
+
+def check_start(ids: Sequence[int], start: int) -> None:
+    """Raises ValueError where `Engine.score` has nothing to condition on."""
+    if not 0 < start <= len(ids):
+        raise ValueError(f"start must be in 1..{len(ids)}, got {start}")

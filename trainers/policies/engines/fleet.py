@@ -4,10 +4,12 @@ import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from typing import TypeVar
 
-from claw_envs.core.errors import InfrastructureError
-from trainers.policies.engines.base import Engine, EngineDownError
+from claw_envs.core.errors import InfrastructureError, UserError
+from trainers.policies.engines.base import Engine, EngineDownError, EngineLostError, EngineSlowError
 from trainers.policies.engines.replica import Choice, Replica, State
 
+_LOSSES = 2
+"""Servers that may be lost under one request. One that kills servers must not get to all of them."""
 _LONGEST_PROBATION = 30.0  # seconds between two probes of a server that is down
 T = TypeVar("T")
 
@@ -38,24 +40,32 @@ class Fleet:
         self._choice = Choice(replicas, slack=slack, patience=patience)
         self._attempts, self._check_every, self._backoff = attempts, check_every, backoff
         self._watch: asyncio.Task[None] | None = None
+        self._closed = False
 
     async def run(self, ids: Sequence[int], call: Callable[[Engine], Awaitable[T]]) -> T:
         """`call` on one replica after the other until one gives an answer.
 
         Raises:
-            EngineDownError: if `attempts` of them failed, or none is up.
+            EngineDownError: if `attempts` of them failed, two were lost while they were at it, its time is over, or
+                none is up.
         """
-        if self._watch is None:
+        if self._watch is None and not self._closed:
             self._watch = asyncio.create_task(self._watching())
         tried: list[Replica] = []
+        losses = 0
         while True:
+            if self._closed:
+                raise EngineDownError("this client was closed")
             replica = await self._choice.take(ids, tried)
             try:
                 result = await self._on(replica, call)
+            except EngineSlowError:  # another server would need as long; one that hangs fails its health check
+                raise
             except EngineDownError as error:
                 tried.append(replica)
+                losses += isinstance(error, EngineLostError)
                 self.suspect(replica, str(error))
-                if len(tried) >= self._attempts:
+                if len(tried) >= self._attempts or losses >= _LOSSES:
                     raise
                 continue
             replica.failures = 0
@@ -75,13 +85,13 @@ class Fleet:
                 request.cancel()
                 await asyncio.wait({request})
         if request.cancelled():
-            raise EngineDownError(f"{replica.engine.urls[0]} went down: {replica.error}")
+            raise EngineLostError(f"{replica.engine.urls[0]} went down: {replica.error}")
         return request.result()
 
     def suspect(self, replica: Replica, error: str) -> None:
         """Give `replica` nothing more until a probe finds it well."""
         replica.error = error
-        if replica.state is State.UP:
+        if replica.state is State.UP and not self._closed:
             replica.state = State.DOWN
             replica.probe = asyncio.create_task(self._probation(replica))
 
@@ -95,7 +105,7 @@ class Fleet:
                 if await replica.engine.health() and await self._level(replica):
                     self.admit(replica)
                     return
-            except InfrastructureError as error:
+            except (InfrastructureError, UserError) as error:
                 replica.error = str(error)
             replica.move_requests()
 
@@ -117,8 +127,10 @@ class Fleet:
             replica.failures = max(replica.failures, 1)
 
     async def aclose(self) -> None:
-        """Stop looking after the servers. May be called again."""
-        tasks = [task for task in (self._watch, *(replica.probe for replica in self._replicas)) if task is not None]
+        """Stop looking after the servers, and end what is in flight. May be called again."""
+        self._closed = True
+        watching = [task for task in (self._watch, *(replica.probe for replica in self._replicas)) if task is not None]
+        tasks = [*watching, *(request for replica in self._replicas for request in replica.requests)]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)

@@ -7,18 +7,25 @@ stream, and it knows nothing of what engines say.
 import asyncio
 import random
 import re
-from collections.abc import Awaitable
-from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+from urllib.parse import urlsplit
 
 import msgspec
 
 from claw_envs.core.errors import ContextFull, InfrastructureError, UserError
-from trainers.policies.engines.base import EngineDownError, EngineRefusedError, NoRouteError
+from trainers.policies.engines.base import (
+    EngineDownError,
+    EngineLostError,
+    EngineRefusedError,
+    EngineSlowError,
+    NoRouteError,
+)
 
 if TYPE_CHECKING:
     import aiohttp
 
+INSIST = 3
+"""Retries of a call that must arrive, whatever its client does with requests."""
 _LONGEST_PAUSE = 5.0  # seconds between two attempts
 _CONNECT_SECONDS = 10.0
 _NO_ROUTE = '{"detail":"Not Found"}'  # as FastAPI says it, in which both engines are written
@@ -29,11 +36,16 @@ T = TypeVar("T")
 
 
 class _TransientError(Exception):
-    """Worth another attempt; `busy` where the server is there and says that it is not ready."""
+    """Worth another attempt.
 
-    def __init__(self, reason: str, *, busy: bool = False) -> None:
+    Attributes:
+        busy: whether the server is there and says that it is not ready.
+        lost: whether the connection broke after the request was sent.
+    """
+
+    def __init__(self, reason: str, *, busy: bool = False, lost: bool = False) -> None:
         super().__init__(reason)
-        self.busy = busy
+        self.busy, self.lost = busy, lost
 
 
 class EngineHttp:
@@ -53,12 +65,15 @@ class EngineHttp:
         """
         if not url.startswith(("http://", "https://")):
             raise UserError(f"an engine's URL begins with http:// or https://, got {url!r}")
+        if "@" in urlsplit(url).netloc:  # it would be shown in errors and logs
+            raise UserError("leave user and password out of an engine's URL: pass api_key")
         if retries < 0 or backoff < 0:
             raise UserError("retries and backoff must be at least 0")
         self.url = url.rstrip("/")
         self._headers = {"Authorization": f"Bearer {api_key}"} if api_key else {}
         self._retries, self._backoff = retries, backoff
         self._open: aiohttp.ClientSession | None = None
+        self._closed = False
 
     async def call(
         self,
@@ -69,23 +84,24 @@ class EngineHttp:
         answer: type[T],
         timeout: float,
         query: dict[str, str] | None = None,
-        retry: bool = True,
+        retries: int | None = None,
     ) -> T:
         """Send `body` as JSON and read the answer as `answer`; bytes are given as they come.
 
         Args:
             body: or a function that makes one for each attempt.
             timeout: seconds for all attempts and pauses together.
-            retry: False for what must not be done twice.
+            retries: None for the client's own, 0 for what must not be done twice.
 
         Raises:
-            EngineDownError: if no sound answer came.
+            EngineDownError: if no sound answer came; `EngineLostError`, `EngineSlowError` where more is known.
             EngineRefusedError: if the server refused this request.
             ContextFull: if it refused it for its length.
             UserError: if the server wants another key.
         """
         deadline = asyncio.get_running_loop().time() + timeout
         fault = ""
+        allowed = self._retries if retries is None else retries
         try:
             async with asyncio.timeout_at(deadline):
                 attempt = 0
@@ -95,19 +111,29 @@ class EngineHttp:
                         return await self._attempt(method, path, made, answer, query)
                     except _TransientError as error:
                         fault = f"{error}"
-                        patient = error.busy and self._retries > 0
-                        if not retry or (attempt >= self._retries and not patient):
-                            raise EngineDownError(f"{self.url}{path}: {fault} (attempts: {attempt + 1})") from None
+                        patient = error.busy and allowed > 0
+                        if attempt >= allowed and not patient:
+                            kind = EngineLostError if error.lost else EngineDownError
+                            raise kind(f"{self.url}{path}: {fault} (attempts: {attempt + 1})") from None
                     attempt += 1
                     await asyncio.sleep(
                         min(_LONGEST_PAUSE, self._backoff * 2 ** min(attempt, 10)) * random.uniform(0.5, 1.0)
                     )
         except TimeoutError:
             said = f"; last: {fault}" if fault else ""
-            raise EngineDownError(f"{self.url}{path}: no answer within {timeout:g} s{said}") from None
+            raise EngineSlowError(f"{self.url}{path}: no answer within {timeout:g} s{said}") from None
+
+    async def answers(self, path: str, *, timeout: float) -> bool:
+        """Whether the server says yes to a question within `timeout` seconds."""
+        try:
+            await self.call("GET", path, answer=bytes, timeout=timeout, retries=0)
+        except (InfrastructureError, UserError):
+            return False
+        return True
 
     async def aclose(self) -> None:
-        """Close the connections. May be called again."""
+        """Close the connections for good. May be called again."""
+        self._closed = True
         if self._open is not None:
             await self._open.close()
             self._open = None
@@ -125,7 +151,8 @@ class EngineHttp:
                 if response.status != 200:
                     self._refused(path, response.status, payload)
         except (aiohttp.ClientError, OSError) as error:
-            raise _TransientError(f"cannot be reached: {error or type(error).__name__}") from error
+            lost = not isinstance(error, aiohttp.ClientConnectorError)
+            raise _TransientError(f"cannot be reached: {error or type(error).__name__}", lost=lost) from error
         if answer is bytes:
             return payload  # type: ignore[return-value]
         try:
@@ -134,6 +161,8 @@ class EngineHttp:
             raise _TransientError(f"unreadable answer: {error}") from error
 
     def _session(self) -> "aiohttp.ClientSession":
+        if self._closed:  # or what is still under way would open connections that nobody closes
+            raise EngineDownError(f"{self.url}: its client was closed")
         if self._open is None:
             try:
                 import aiohttp
@@ -156,14 +185,3 @@ class EngineHttp:
         if status == 404 and said == _NO_ROUTE:
             raise NoRouteError(shown)
         raise (ContextFull if _CONTEXT_FULL.search(said) else EngineRefusedError)(shown)
-
-
-async def surely(call: Awaitable[None], timeout: float) -> None:
-    """Carry out `call` even while this task is being cancelled; its own failure is not what the caller reports.
-
-    Args:
-        timeout: seconds.
-    """
-    with suppress(InfrastructureError, UserError, TimeoutError):
-        async with asyncio.timeout(timeout):
-            await asyncio.shield(asyncio.ensure_future(call))

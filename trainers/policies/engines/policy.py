@@ -144,7 +144,8 @@ class ServedPolicy:
         self.tokenizer.save_pretrained(directory)
         whole = {name: tensor.detach().to("cpu", copy=True).contiguous() for name, tensor in state.items()}
         save_file(whole, directory / "model.safetensors", metadata={"format": "pt"})
-        for old in sorted(self._publish.absolute().glob("v*"))[:-_KEPT_VERSIONS]:
+        others = [path for path in self._publish.absolute().glob("v" + "[0-9]" * 6) if path != directory]
+        for old in sorted(others, key=lambda path: path.stat().st_mtime)[: 1 - _KEPT_VERSIONS]:
             shutil.rmtree(old, ignore_errors=True)
         return directory
 

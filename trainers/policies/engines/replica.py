@@ -50,6 +50,7 @@ class Choice:
     def __init__(self, replicas: Sequence[Replica], *, slack: int, patience: float) -> None:
         """
         Args:
+            replicas: all of them.
             slack: requests that a replica with the prompt's beginning may have more than the least busy one.
             patience: seconds to wait for a replica that is up.
         """
@@ -63,14 +64,14 @@ class Choice:
         self._changed = asyncio.Event()
 
     async def take(self, ids: Sequence[int], tried: Collection[Replica]) -> Replica:
-        """A replica for a request of `ids`, rather not one of `tried`.
+        """A replica for a request of `ids`, rather not one of `tried`; one that is being drained where no other is up.
 
         Raises:
             EngineDownError: if none is up for too long.
         """
         try:
             async with asyncio.timeout(self._patience):
-                while not (up := [replica for replica in self._replicas if replica.state is State.UP]):
+                while not (up := self._in(State.UP) or self._in(State.AWAY)):
                     await self._changed.wait()
         except TimeoutError:
             said = "; ".join(replica.error or replica.state.value for replica in self._replicas)
@@ -83,11 +84,19 @@ class Choice:
                 return replica
         return least
 
+    def _in(self, state: State) -> list[Replica]:
+        return [replica for replica in self._replicas if replica.state is state]
+
     def note(self, ids: Sequence[int], replica: Replica) -> None:
         """`replica` has computed all of `ids`."""
         self._affinity.note(ids, replica.index)
 
 
-def preferred(errors: Sequence[InfrastructureError]) -> InfrastructureError:
-    """The error that tells most: a refusal before a silence."""
-    return next((error for error in errors if not isinstance(error, EngineDownError)), errors[0])
+def check(ended: Sequence[BaseException | None]) -> None:
+    """Raise what is no server's fault, else the error that tells most (a refusal before a silence) where all failed."""
+    errors = [error for error in ended if error is not None]
+    for error in errors:
+        if not isinstance(error, InfrastructureError):
+            raise error
+    if errors and len(errors) == len(ended):
+        raise next((error for error in errors if not isinstance(error, EngineDownError)), errors[0])

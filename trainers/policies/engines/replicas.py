@@ -11,9 +11,18 @@ from typing import Any
 
 from claw_envs.core.errors import InfrastructureError, UserError
 from trainers.policies.base import Sampling
-from trainers.policies.engines.base import Engine, EngineDownError, PauseMode, Sampled, TensorSpec, WeightGroup
+from trainers.policies.engines.base import (
+    Engine,
+    EngineDownError,
+    EngineRefusedError,
+    PauseMode,
+    Sampled,
+    TensorSpec,
+    WeightGroup,
+)
 from trainers.policies.engines.fleet import Fleet
-from trainers.policies.engines.replica import Replica, State, preferred
+from trainers.policies.engines.replica import Replica, State, check
+from trainers.policies.engines.tasks import together
 
 
 class Replicas:
@@ -34,13 +43,13 @@ class Replicas:
         """
         Args:
             engines: one or more; they are closed with this.
-            attempts: servers that one request may fail on: one that breaks servers must not break all.
+            attempts: servers that one request may fail on; two where they are lost while they are at it.
             patience: seconds that a request waits where no server is up.
             check_every: seconds between two health checks of servers that are up.
             backoff: seconds on probation after a second failure in a row, doubled at each further one.
             slack: see `Choice`.
             rolling: update servers one after the other, each once its requests have finished; else all at once, with
-                their requests held.
+                their requests held. Where no other server is up, one that is being drained goes on taking requests.
             drain_timeout: seconds to wait for those requests; the server holds what is left then.
 
         Raises:
@@ -120,8 +129,14 @@ class Replicas:
         return any(await asyncio.gather(*(replica.engine.health() for replica in self._replicas)))
 
     async def refresh(self) -> int:
-        """See `Engine.refresh`: the newest of the servers' versions. Servers behind it are put on probation."""
+        """See `Engine.refresh`: the newest of the servers' versions. Servers behind it are put on probation.
+
+        Raises:
+            EngineDownError: if no server tells one.
+        """
         versions = await asyncio.gather(*(self._asked(replica) for replica in self._replicas))
+        if max(versions) < 0:
+            raise EngineDownError("; ".join(replica.error or "an update failed" for replica in self._replicas))
         self._version = max(versions)
         for replica, version in zip(self._replicas, versions, strict=True):
             if version < self._version:
@@ -187,7 +202,7 @@ class Replicas:
         joins = [
             replica.engine.join(group._replace(rank=rank)) for replica, rank in zip(self._replicas, ranks, strict=True)
         ]
-        await asyncio.gather(*joins)
+        await together(*joins)
 
     async def update_distributed(
         self, specs: Sequence[TensorSpec], version: int, send: Callable[[], Awaitable[None]]
@@ -206,9 +221,16 @@ class Replicas:
                 sent.set_result(None)
             await asyncio.wait({sent})
 
+        async def receive(replica: Replica) -> None:
+            try:
+                await replica.engine.update_distributed(specs, version, send_once)
+            except InfrastructureError as error:
+                self._fleet.suspect(replica, str(error))
+                raise
+
         async with self._updating:
             self._all_up()
-            await self._each(lambda engine: engine.update_distributed(specs, version, send_once))
+            await together(*map(receive, self._replicas))
         self._version = version
 
     async def leave(self) -> None:
@@ -220,23 +242,15 @@ class Replicas:
         return sum(await asyncio.gather(*(replica.engine.workers() for replica in self._replicas)))
 
     async def _update(self, load: Callable[[Engine], Awaitable[None]], version: int) -> None:
-        errors: list[InfrastructureError] = []
-
         async def one(replica: Replica) -> None:
-            try:
-                await self._update_one(replica, load)
-                self._version = version
-            except InfrastructureError as error:
-                errors.append(error)
+            await self._update_one(replica, load)
+            self._version = version
 
+        ended: list[BaseException | None] = []
         async with self._updating:
-            if self._rolling:
-                for replica in self._replicas:
-                    await one(replica)
-            else:
-                await asyncio.gather(*(one(replica) for replica in self._replicas))
-        if len(errors) == len(self._replicas):
-            raise preferred(errors)
+            for some in [[replica] for replica in self._replicas] if self._rolling else [self._replicas]:
+                ended += await asyncio.gather(*map(one, some), return_exceptions=True)
+        check(ended)
 
     async def _update_one(self, replica: Replica, load: Callable[[Engine], Awaitable[None]]) -> None:
         try:
@@ -251,28 +265,22 @@ class Replicas:
             self._fleet.suspect(replica, str(error))
             raise
         except BaseException:
-            self._fleet.admit(replica)
+            if replica.state is State.AWAY:
+                self._fleet.admit(replica)
             raise
         if replica.probe is not None:
             replica.probe.cancel()
         self._fleet.admit(replica)
 
     async def _each(self, call: Callable[[Engine], Awaitable[None]]) -> None:
-        """`call` on every server that is up; the first failure ends it and puts its server on probation."""
-
-        async def one(replica: Replica) -> None:
-            try:
-                await call(replica.engine)
-            except InfrastructureError as error:
+        """`call` on every server that is up. One that fails is taken out, unless all refuse: no fault of theirs."""
+        up = [replica for replica in self._replicas if replica.state is not State.DOWN]
+        ended = await asyncio.gather(*(call(replica.engine) for replica in up), return_exceptions=True)
+        refused = all(isinstance(error, EngineRefusedError) for error in ended)
+        for replica, error in zip(up, ended, strict=True):
+            if isinstance(error, InfrastructureError) and not refused:
                 self._fleet.suspect(replica, str(error))
-                raise
-
-        calls = [asyncio.ensure_future(one(replica)) for replica in self._replicas if replica.state is not State.DOWN]
-        try:
-            await asyncio.gather(*calls)
-        finally:
-            for unfinished in calls:
-                unfinished.cancel()
+        check(ended)
 
     def _all_up(self) -> None:
         down = [replica for replica in self._replicas if replica.state is State.DOWN]
@@ -295,10 +303,6 @@ class Replicas:
     async def abort(self) -> None:
         """See `Engine.abort`; requests made here are gone on with (`generate`)."""
         await self._each(lambda engine: engine.abort())
-
-    async def flush(self) -> None:
-        """See `Engine.flush`."""
-        await self._each(lambda engine: engine.flush())
 
     async def aclose(self) -> None:
         """See `Engine.aclose`."""

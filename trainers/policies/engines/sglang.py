@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from claw_envs.core.errors import InfrastructureError, UserError
+from claw_envs.core.errors import UserError
 from trainers.policies.base import Sampling
 from trainers.policies.engines.base import (
     EngineDownError,
@@ -20,17 +20,23 @@ from trainers.policies.engines.base import (
     Sampled,
     TensorSpec,
     WeightGroup,
+    check_logprobs,
+    check_start,
+    check_versions,
     token_versions,
     version_of,
 )
-from trainers.policies.engines.http import EngineHttp, surely
+from trainers.policies.engines.http import INSIST, EngineHttp
 from trainers.policies.engines.sglang_wire import Done, Generated, Model, Server, values_of
+from trainers.policies.engines.tasks import surely, together
 from trainers.policies.engines.transfer import shared_payload
 
 _PAUSES = {"keep": "in_place", "recompute": "retract", "abort": "abort"}
 _ABORT_SECONDS = 5.0
 _RESUME_SECONDS = 60.0
 _INFO_SECONDS = 10.0
+_UNTOUCHED = ("Failed to get weights iterator", "Failed to get model loader")
+"""What SGLang says where it found no weights to load. Where it fails later, it has overwritten those that it had."""
 
 
 class SGLangEngine:
@@ -65,9 +71,10 @@ class SGLangEngine:
         self._pause_mode: PauseMode = pause_mode
         self._timeout, self._update_timeout, self._health_timeout = timeout, update_timeout, health_timeout
         self._version = 0
-        self._incomplete: str | None = None
+        self._changing = self._broken = False
         self._group: WeightGroup | None = None
-        self._adapters: set[str] = set()
+        self._loaded: dict[str, str] = {}
+        self._unloading: set[asyncio.Task[bool]] = set()
         self._updating = asyncio.Lock()
         self._mode(pause_mode)
 
@@ -103,66 +110,56 @@ class SGLangEngine:
         oldest = self._version
         answer = await self._ask({"input_ids": list(ids), "sampling_params": params}, lora)
         meta, count = answer.meta_info, len(answer.output_ids)
-        if [token for _, token, _ in meta.output_token_logprobs] != answer.output_ids:
-            raise EngineDownError(f"{self._http.url}: log-probs that are not those of the tokens")
+        logprobs = values_of(meta.output_token_logprobs, answer.output_ids)
+        check_logprobs(self._http.url, logprobs, count)
         spans = [(span.version, span.start, span.end) for span in meta.weight_versions]
         versions = token_versions(spans, count, version_of(meta.weight_version))
-        self._check_versions(versions, oldest)
+        self._note_versions(versions, oldest)
         reason = str((meta.finish_reason or {}).get("type", "stop"))
-        return Sampled(answer.output_ids, values_of(meta.output_token_logprobs), versions, reason)
+        return Sampled(answer.output_ids, logprobs, versions, reason)
 
     async def score(self, ids: Sequence[int], start: int, *, lora: str | None = None) -> list[float]:
         """See `Engine.score`."""
-        if not 0 < start <= len(ids):
-            raise ValueError(f"start must be in 1..{len(ids)}, got {start}")
+        check_start(ids, start)
         if start == len(ids):
             return []
         params = {"max_new_tokens": 0, "temperature": 1.0}
         body = {"input_ids": list(ids), "sampling_params": params, "logprob_start_len": start - 1}
         oldest = self._version
         scored = (await self._ask(body, lora)).meta_info
-        entries = scored.input_token_logprobs[-(len(ids) - start) :]
-        if [token for _, token, _ in entries] != list(ids[start:]):
-            raise EngineDownError(f"{self._http.url}: scores that are not those of the tokens")
-        self._check_versions([version_of(scored.weight_version)], oldest)
-        return values_of(entries)
+        scores = values_of(scored.input_token_logprobs[-(len(ids) - start) :], ids[start:])
+        check_logprobs(self._http.url, scores, len(ids) - start)
+        self._note_versions([version_of(scored.weight_version)], oldest)
+        return scores
 
     async def _ask(self, body: dict[str, Any], lora: str | None) -> Generated:
-        self._check_complete()
-        body |= {"return_logprob": True} | ({"lora_path": lora} if lora else {})
+        self._check_whole()
         rid = ""
 
         def once() -> dict[str, Any]:  # SGLang refuses the name of a request that it is still at
             nonlocal rid
             rid = uuid.uuid4().hex
-            return body | {"rid": rid}
+            adapter = {"lora_path": self._loaded.get(lora, lora)} if lora else {}
+            return body | adapter | {"return_logprob": True, "rid": rid}
 
         try:
             answer = await self._http.call("POST", "/generate", once, answer=Generated, timeout=self._timeout)
         except (asyncio.CancelledError, EngineDownError):
             await surely(self._end(rid), _ABORT_SECONDS)
             raise
-        self._check_complete()
+        self._check_whole()
         return answer
 
     async def _end(self, rid: str) -> None:
-        with suppress(InfrastructureError):
-            await self._http.call(
-                "POST", "/abort_request", {"rid": rid}, answer=bytes, timeout=_ABORT_SECONDS, retry=False
-            )
+        await self._http.call("POST", "/abort_request", {"rid": rid}, answer=bytes, timeout=_ABORT_SECONDS, retries=0)
 
-    def _check_versions(self, versions: Sequence[int], oldest: int) -> None:
-        """A server that was restarted has its first weights again: what it sampled is not the policy's."""
-        if versions and (versions[0] < oldest or list(versions) != sorted(versions)):
-            raise EngineDownError(
-                f"{self._http.url}: sampled with weights of version {min(versions)} after {oldest} were loaded: "
-                "it was restarted"
-            )
+    def _note_versions(self, versions: Sequence[int], oldest: int) -> None:
+        check_versions(self._http.url, versions, oldest)
         self._version = max(self._version, *versions, 0)
 
-    def _check_complete(self) -> None:
-        if self._incomplete:
-            raise EngineDownError(f"{self._http.url}: {self._incomplete}")
+    def _check_whole(self) -> None:
+        if self._broken:
+            raise EngineDownError(f"{self._http.url}: its weights are mixed: an update failed; update it again")
 
     # --- weights ------------------------------------------------------------------------------------------------
 
@@ -172,17 +169,26 @@ class SGLangEngine:
         Raises:
             UserError: for `wait`, which SGLang doesn't have.
         """
-        await self._control("/pause_generation", {"mode": self._mode(mode)})
+        await self._control("/pause_generation", {"mode": self._mode(mode)}, retries=INSIST)
 
     async def resume(self) -> None:
         """See `Engine.resume`."""
-        await self._control("/continue_generation", {})
+        await self._control("/continue_generation", {}, retries=INSIST)
 
     async def update_from_disk(self, path: str, version: int) -> None:
-        """See `Engine.update_from_disk`. Where it fails, SGLang has put the weights back that it had."""
+        """See `Engine.update_from_disk`. Where it finds no weights there, SGLang keeps those that it has."""
         body = {"model_path": path, "weight_version": str(version), "flush_cache": self._flushes}
+
+        async def load() -> None:
+            already, self._changing = self._changing, True
+            try:
+                await self._control("/update_weights_from_disk", body, retries=None)
+            except EngineRefusedError as error:
+                self._changing = already or not any(said in str(error) for said in _UNTOUCHED)
+                raise
+
         async with self._updating:
-            await self._paused(lambda: self._control("/update_weights_from_disk", body), version)
+            await self._paused(load, version)
 
     async def update_from_tensors(self, state: Mapping[str, Any], version: int) -> None:
         """See `Engine.update_from_tensors`. The tensors pass through shared memory of this machine."""
@@ -193,7 +199,7 @@ class SGLangEngine:
             "flush_cache": self._flushes,
         }
         async with self._updating:
-            load = self._in_session(lambda: self._control("/update_weights_from_tensor", body, retry=False))
+            load = self._in_session(lambda: self._control("/update_weights_from_tensor", body))
             await self._paused(load, version)
 
     async def join(self, group: WeightGroup) -> None:
@@ -207,8 +213,8 @@ class SGLangEngine:
             "backend": group.backend,
         }
         with suppress(EngineRefusedError):  # a trainer that died has left one; usually there is none
-            await self._control("/destroy_weights_update_group", {"group_name": group.name}, retry=False)
-        await self._control("/init_weights_update_group", body, retry=False)
+            await self._control("/destroy_weights_update_group", {"group_name": group.name})
+        await self._control("/init_weights_update_group", body)
         self._group = group
 
     async def update_distributed(
@@ -227,13 +233,7 @@ class SGLangEngine:
         }
 
         async def receive() -> None:
-            call = self._control("/update_weights_from_distributed", body, retry=False)
-            both = [asyncio.ensure_future(call), asyncio.ensure_future(send())]
-            try:
-                await asyncio.gather(*both)
-            finally:
-                for half in both:
-                    half.cancel()
+            await together(self._control("/update_weights_from_distributed", body), send())
 
         async with self._updating:
             await self._paused(self._in_session(receive), version)
@@ -242,7 +242,7 @@ class SGLangEngine:
         """See `Engine.leave`."""
         if self._group is not None:
             name, self._group = self._group.name, None
-            await self._control("/destroy_weights_update_group", {"group_name": name}, retry=False)
+            await self._control("/destroy_weights_update_group", {"group_name": name})
 
     async def workers(self) -> int:
         """See `Engine.workers`."""
@@ -259,67 +259,73 @@ class SGLangEngine:
         try:
             await self.pause(self._pause_mode)
             await load()
-            self._version, self._incomplete = version, None
+            self._version, self._changing = version, False
         finally:
-            await surely(self.resume(), _RESUME_SECONDS)
+            self._broken = self._changing
+            resumed = await surely(self.resume(), _RESUME_SECONDS)
+        if not resumed:
+            raise EngineDownError(f"{self._http.url}: it has the new weights, but stays paused")
 
     def _in_session(self, load: Callable[[], Awaitable[None]]) -> Callable[[], Awaitable[None]]:
         """`load` between the two calls that let SGLang change its weights piece by piece."""
 
         async def session() -> None:
             try:
-                await self._control("/begin_weight_update", {}, retry=False)
+                await self._control("/begin_weight_update", {})
             except EngineRefusedError:  # a trainer that died has left one open
-                await self._control("/end_weight_update", {}, retry=False)
-                await self._control("/begin_weight_update", {}, retry=False)
-            self._incomplete = "its weights are mixed: an update was not finished; update it again"
+                await self._control("/end_weight_update", {})
+                await self._control("/begin_weight_update", {})
+            self._changing = True
             try:
                 await load()
             finally:
-                await surely(self._control("/end_weight_update", {}, retry=False), _RESUME_SECONDS)
+                await surely(self._control("/end_weight_update", {}), _RESUME_SECONDS)
 
         return session
 
     # --- adapters and the rest ----------------------------------------------------------------------------------
 
     async def load_lora(self, name: str, path: str) -> None:
-        """See `Engine.load_lora`. The server needs `--enable-lora`; requests of the old adapter finish with it."""
-        if name in self._adapters:
-            await self.unload_lora(name)
-        await self._control("/load_lora_adapter", {"lora_name": name, "lora_path": path}, retry=False)
-        self._adapters.add(name)
+        """See `Engine.load_lora`. The server needs `--enable-lora`.
+
+        SGLang refuses a name that is loaded, and unloads one only once its requests have finished. So every load has
+        a name of its own there: new requests use it at once, those in flight finish with the old one, which then goes.
+        """
+        loaded = f"{name}@{uuid.uuid4().hex[:8]}"
+        await self._control("/load_lora_adapter", {"lora_name": loaded, "lora_path": path})
+        before, self._loaded[name] = self._loaded.get(name), loaded
+        if before is not None:
+            unloading = asyncio.create_task(surely(self._unload(before), self._update_timeout))
+            self._unloading.add(unloading)
+            unloading.add_done_callback(self._unloading.discard)
 
     async def unload_lora(self, name: str) -> None:
-        """See `Engine.unload_lora`."""
-        await self._control("/unload_lora_adapter", {"lora_name": name}, retry=False)
-        self._adapters.discard(name)
+        """See `Engine.unload_lora`. Returns once its requests have finished."""
+        await self._unload(self._loaded.pop(name, name))
+
+    async def _unload(self, loaded: str) -> None:
+        await self._control("/unload_lora_adapter", {"lora_name": loaded})
 
     async def abort(self) -> None:
         """See `Engine.abort`."""
-        await self._plain("/abort_request", {"abort_all": True})
-
-    async def flush(self) -> None:
-        """See `Engine.flush`; SGLang refuses it while requests are in flight."""
-        await self._plain("/flush_cache", {})
+        await self._http.call("POST", "/abort_request", {"abort_all": True}, answer=bytes, timeout=_INFO_SECONDS)
 
     async def health(self) -> bool:
-        """See `Engine.health`. Neither a paused server counts as healthy, nor one with half an update's weights."""
-        if self._incomplete:
-            return False
-        try:
-            await self._http.call("GET", "/health", answer=bytes, timeout=self._health_timeout, retry=False)
-        except InfrastructureError:
-            return False
-        return True
+        """See `Engine.health`. A paused server does not count as healthy."""
+        return await self._http.answers("/health", timeout=self._health_timeout)
 
     async def refresh(self) -> int:
-        """See `Engine.refresh`."""
+        """See `Engine.refresh`; -1, and nothing taken, after an update that failed half-way."""
+        if self._broken:
+            return -1
         model = await self._http.call("GET", "/model_info", answer=Model, timeout=_INFO_SECONDS)
         self._version = version_of(model.weight_version)
         return self._version
 
     async def aclose(self) -> None:
         """See `Engine.aclose`."""
+        for unloading in self._unloading:
+            unloading.cancel()
         await self._http.aclose()
 
     def _mode(self, mode: PauseMode) -> str:
@@ -327,14 +333,11 @@ class SGLangEngine:
             raise UserError(f"SGLang pauses by {', '.join(_PAUSES)}, not {mode!r}; Replicas(rolling=True) waits")
         return _PAUSES[mode]
 
-    async def _control(self, path: str, body: dict[str, Any], *, retry: bool = True) -> None:
+    async def _control(self, path: str, body: dict[str, Any], *, retries: int | None = 0) -> None:
         """A call that answers whether it succeeded, in one of SGLang's two ways."""
         timeout = self._update_timeout
-        payload = await self._http.call("POST", path, body, answer=bytes, timeout=timeout, retry=retry)
+        payload = await self._http.call("POST", path, body, answer=bytes, timeout=timeout, retries=retries)
         with suppress(msgspec.DecodeError):
             done = msgspec.json.decode(payload, type=Done)
             if not done.success:
                 raise EngineRefusedError(f"{self._http.url}{path}: {done.error_message or done.message}")
-
-    async def _plain(self, path: str, body: dict[str, Any]) -> None:
-        await self._http.call("POST", path, body, answer=bytes, timeout=_INFO_SECONDS)

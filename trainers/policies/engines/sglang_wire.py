@@ -54,6 +54,8 @@ class Server(msgspec.Struct):
     tp_size: int = 1
 
 
-def values_of(entries: Sequence[LogProb]) -> list[float]:
-    """The log-probs of tokens."""
+def values_of(entries: Sequence[LogProb], ids: Sequence[int]) -> list[float]:
+    """The log-probs of `ids`; nothing where they are those of other tokens."""
+    if [token for _, token, _ in entries] != list(ids):
+        return []
     return [float("nan") if value is None else value for value, _, _ in entries]

@@ -9,6 +9,7 @@ from datetime import timedelta
 from typing import Any
 
 from trainers.policies.engines.base import Engine, EngineDownError, TensorSpec, WeightGroup
+from trainers.policies.engines.tasks import together
 
 _one_strategy = threading.Lock()
 
@@ -69,11 +70,7 @@ class WeightSender:
             InfrastructureError: if they don't come.
         """
         meet = asyncio.to_thread(make_group, self.group, 0, self._timeout)
-        joins = asyncio.ensure_future(engine.join(self.group))
-        try:
-            self._process_group, _ = await asyncio.gather(meet, joins)
-        finally:
-            joins.cancel()
+        self._process_group, _ = await together(meet, engine.join(self.group))
 
     async def send(self, engine: Engine, state: Mapping[str, Any], version: int) -> None:
         """Update the weights of `engine` with `state`.

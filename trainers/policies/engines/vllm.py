@@ -12,7 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from claw_envs.core.errors import InfrastructureError, UserError
+from claw_envs.core.errors import UserError
 from trainers.policies.base import Sampling
 from trainers.policies.engines.base import (
     EngineDownError,
@@ -21,10 +21,14 @@ from trainers.policies.engines.base import (
     Sampled,
     TensorSpec,
     WeightGroup,
+    check_logprobs,
+    check_start,
+    check_versions,
     token_versions,
     version_of,
 )
-from trainers.policies.engines.http import EngineHttp, surely
+from trainers.policies.engines.http import INSIST, EngineHttp
+from trainers.policies.engines.tasks import surely, together
 from trainers.policies.engines.vllm_requests import VLLMRequests
 from trainers.policies.engines.vllm_routes import Paused, VLLMRoutes, World
 from trainers.policies.engines.vllm_transfer import by_handles, described, in_memory, membership, save
@@ -118,21 +122,20 @@ class VLLMEngine:
         known = self._version
         before = known if self._spans else await self._tag()
         reply = await self._ask(ids, sampling_params(sampling, stop_ids), lora)
-        if reply.scored != reply.ids:
-            raise EngineDownError(f"{self._http.url}: log-probs that are not those of the tokens")
+        check_logprobs(self._http.url, reply.logprobs if reply.scored == reply.ids else [], len(reply.ids))
         self._spans = reply.spans is not None
         if reply.spans is None:
             versions = [min(before, await self._tag())] * len(reply.ids)
         else:
             spans = [(span.version, span.start, span.end) for span in reply.spans]
             versions = token_versions(spans, len(reply.ids), before)
-        self._check_versions(versions, known)
+        check_versions(self._http.url, versions, known)
+        self._version = max(self._version, *versions, 0)
         return Sampled(reply.ids, reply.logprobs, versions, reply.finish_reason)
 
     async def score(self, ids: Sequence[int], start: int, *, lora: str | None = None) -> list[float]:
         """See `Engine.score`. vLLM samples at least one token, so `ids` must leave room for it in the context."""
-        if not 0 < start <= len(ids):
-            raise ValueError(f"start must be in 1..{len(ids)}, got {start}")
+        check_start(ids, start)
         if start == len(ids):
             return []
         reply = await self._ask(ids, {"max_tokens": 1, "temperature": 1.0, "prompt_logprobs": 0}, lora)
@@ -140,8 +143,7 @@ class VLLMEngine:
         for token, entry in zip(ids[start:], reply.prompt[start:], strict=False):
             found = (entry or {}).get(str(token))
             scores.append(float("nan") if found is None or found.logprob is None else found.logprob)
-        if len(reply.prompt) != len(ids) or any(score != score for score in scores):
-            raise EngineDownError(f"{self._http.url}: scores that are not those of the tokens")
+        check_logprobs(self._http.url, scores if len(reply.prompt) == len(ids) else [], len(ids) - start)
         return scores
 
     async def _ask(self, ids: Sequence[int], params: dict[str, Any], lora: str | None) -> Reply:
@@ -158,15 +160,6 @@ class VLLMEngine:
         self._check_whole()
         return reply
 
-    def _check_versions(self, versions: Sequence[int], known: int) -> None:
-        """A server that was restarted has its first weights again: what it sampled is not the policy's."""
-        if versions and versions[0] < known:
-            raise EngineDownError(
-                f"{self._http.url}: sampled with weights of version {versions[0]} after {known} were loaded: "
-                "it was restarted"
-            )
-        self._version = max(self._version, *versions, 0)
-
     def _check_whole(self) -> None:
         if self._broken:
             raise EngineDownError(f"{self._http.url}: its weights are mixed: an update failed; update it again")
@@ -175,11 +168,11 @@ class VLLMEngine:
 
     async def pause(self, mode: PauseMode = "keep") -> None:
         """See `Engine.pause`."""
-        await self._routes.control("/pause", query=_PAUSES[mode], retry=True)
+        await self._routes.control("/pause", query=_PAUSES[mode], retries=INSIST)
 
     async def resume(self) -> None:
         """See `Engine.resume`."""
-        await self._routes.control("/resume", retry=True)
+        await self._routes.control("/resume", retries=INSIST)
 
     async def is_paused(self) -> bool:
         """Whether requests wait, by whoever's pause."""
@@ -247,7 +240,9 @@ class VLLMEngine:
                 self._version, self._changing = version, False
             finally:
                 self._broken = self._changing
-                await surely(self.abort() if self._broken else self.resume(), _RESUME_SECONDS)
+                went_on = await surely(self.abort() if self._broken else self.resume(), _RESUME_SECONDS)
+            if not went_on:
+                raise EngineDownError(f"{self._http.url}: it has the new weights, but stays paused")
 
     async def _reload(self, path: str) -> None:
         await self._begin()
@@ -258,14 +253,8 @@ class VLLMEngine:
         await self._routes.control("/start_weight_update")
         try:
             await self._begin()
-            halves = [asyncio.ensure_future(self._routes.control("/update_weights", {"update_info": info}))]
-            if send is not None:
-                halves.append(asyncio.ensure_future(send()))
-            try:
-                await asyncio.gather(*halves)
-            finally:
-                for half in halves:
-                    half.cancel()
+            receive = self._routes.control("/update_weights", {"update_info": info})
+            await together(receive, *([] if send is None else [send()]))
         except BaseException:
             await surely(self._routes.control("/finish_weight_update"), _RESUME_SECONDS)
             raise
@@ -277,7 +266,7 @@ class VLLMEngine:
         self._changing = True
 
     async def _tag_as(self, tag: str) -> None:
-        await self._routes.control("/update_weight_version", {"new_version": tag}, retry=True)
+        await self._routes.control("/update_weight_version", {"new_version": tag}, retries=INSIST)
 
     async def _tag(self) -> int:
         """Version by the server's tag; what is known already while it is being changed, or where it has no tag."""
@@ -308,31 +297,11 @@ class VLLMEngine:
 
     async def abort(self) -> None:
         """See `Engine.abort`."""
-        await self._routes.control("/abort_requests", {}, retry=True)
-
-    async def flush(self) -> None:
-        """See `Engine.flush`. What is in flight computes its keys and values anew."""
-        await self._routes.control("/reset_prefix_cache", query={"reset_running_requests": "true"}, retry=True)
-
-    async def sleep(self, level: int = 1) -> None:
-        """Give the GPU's memory to somebody else; the server needs `--enable-sleep-mode`. Requests wait.
-
-        Args:
-            level: 1 keeps the weights in the host's memory, 2 drops them: update them after `wake`.
-        """
-        await self._routes.control("/sleep", query={"level": str(level), "mode": "keep"})
-
-    async def wake(self) -> None:
-        """Take the memory back and go on."""
-        await self._routes.control("/wake_up")
+        await self._routes.control("/abort_requests", {}, retries=INSIST)
 
     async def health(self) -> bool:
         """See `Engine.health`. A paused server is a healthy one here: an update that failed leaves it so."""
-        try:
-            await self._http.call("GET", "/health", answer=bytes, timeout=self._health_timeout, retry=False)
-        except InfrastructureError:
-            return False
-        return True
+        return await self._http.answers("/health", timeout=self._health_timeout)
 
     async def refresh(self) -> int:
         """See `Engine.refresh`; -1, and nothing taken, while the weights are being changed or where that failed."""

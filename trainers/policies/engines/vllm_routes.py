@@ -57,18 +57,18 @@ class VLLMRoutes:
         self._http, self._timeout = http, timeout
 
     async def control(
-        self, path: str, body: dict[str, Any] | None = None, *, query: dict[str, str] | None = None, retry: bool = False
+        self, path: str, body: dict[str, Any] | None = None, *, query: dict[str, str] | None = None, retries: int = 0
     ) -> None:
         """A route of the development mode."""
         try:
-            await self._post(path, body, query=query, retry=retry)
+            await self._post(path, body, query=query, retries=retries)
         except NoRouteError:
             raise self._undeveloped(path) from None
 
     async def optional(self, path: str) -> bool:
         """A route that only later versions have: whether it is there."""
         try:
-            await self._post(path, None, query=None, retry=False)
+            await self._post(path, None)
         except NoRouteError:
             return False
         return True
@@ -76,7 +76,7 @@ class VLLMRoutes:
     async def adapter(self, path: str, body: dict[str, Any]) -> None:
         """A route for adapters."""
         try:
-            await self._post(path, body, query=None, retry=False)
+            await self._post(path, body)
         except NoRouteError:
             raise UserError(
                 f"{self._http.url} takes no adapters: start vLLM with VLLM_ALLOW_RUNTIME_LORA_UPDATING=1 and "
@@ -101,8 +101,10 @@ class VLLMRoutes:
         except NoRouteError:
             return None
 
-    async def _post(self, path: str, body: dict[str, Any] | None, *, query: dict[str, str] | None, retry: bool) -> None:
-        await self._http.call("POST", path, body, answer=bytes, timeout=self._timeout, query=query, retry=retry)
+    async def _post(
+        self, path: str, body: dict[str, Any] | None, *, query: dict[str, str] | None = None, retries: int = 0
+    ) -> None:
+        await self._http.call("POST", path, body, answer=bytes, timeout=self._timeout, query=query, retries=retries)
 
     def _undeveloped(self, path: str) -> UserError:
         return UserError(f"{self._http.url} has no {path}: start vLLM (0.29 or later) with VLLM_SERVER_DEV_MODE=1")

@@ -14,6 +14,7 @@ from typing import Any
 
 from claw_envs.core.errors import UserError
 from trainers.policies.engines.base import Engine, EngineDownError, TensorSpec, WeightGroup
+from trainers.policies.engines.tasks import together
 
 _MEMORY = Path("/dev/shm")
 
@@ -95,11 +96,7 @@ class NcclSender:
             UserError: if vLLM is not installed here.
         """
         meet = asyncio.to_thread(self._meet)
-        joins = asyncio.ensure_future(engine.join(self.group))
-        try:
-            self._communicator, _ = await asyncio.gather(meet, joins)
-        finally:
-            joins.cancel()
+        self._communicator, _ = await together(meet, engine.join(self.group))
 
     async def send(self, engine: Engine, state: Mapping[str, Any], version: int) -> None:
         """Update the weights of `engine` with `state`, tensors on this process's GPU."""

@@ -54,4 +54,4 @@ def test_a_real_run_keeps_the_bound_and_counts_every_sample(tmp_path: Path) -> N
     assert seen.staleness.total() == 12
     assert max(seen.staleness) <= played.max_staleness
     assert seen.aborted == 0
-    assert len(seen.times.steps) >= 2 * 16
+    assert len(seen.times.steps) >= 2

@@ -84,6 +84,13 @@ def test_cores_alone_set_the_pace_where_they_are_few() -> None:
     assert result.bottleneck == "environment hosts"
 
 
+def test_the_verdict_of_an_episode_comes_once() -> None:
+    table = _with(TABLE, "hosts", cores=1.0, step=constant(1.0), reset=constant(1.0), verify=constant(6.0))
+    result = simulate(table, PLAN)
+    assert result.samples_per_second == pytest.approx(1 / (1 + 3 * 1 + 6), rel=0.03)
+    assert result.limit == pytest.approx(1 / 10)
+
+
 def test_engines_alone_set_the_pace_where_they_are_full() -> None:
     table = _with(TABLE, "learning", points=[replace(TABLE.learning.points[0], tokens_per_second=1e9)])
     table = _with(_with(table, "judging", seconds=constant(0.0)), "hosts", step=constant(0.0), reset=constant(0.0))

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.trainers.policies.engines.faults import mini
 from tests.trainers.policies.engines.servers import PYTHON, sglang, stand_in
 
 
@@ -50,3 +51,10 @@ def server(request: pytest.FixtureRequest) -> str:
     """URL of either; tests put the tiny model's weights back first."""
     url: str = request.getfixturevalue(request.param)
     return url
+
+
+@pytest.fixture
+def saved(tmp_path: Path) -> str:
+    """A directory with other weights."""
+    mini(1).save_pretrained(tmp_path)
+    return str(tmp_path)

@@ -8,7 +8,7 @@ import base64
 import io
 import pickle
 import sys
-from collections import deque
+from collections import Counter, defaultdict, deque
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from datetime import timedelta
@@ -38,11 +38,16 @@ class StandIn:
         self.breaks = False
         """Whether weights fail to load."""
         self.on_token: Callable[[int], None] = lambda count: None
+        self.on_load: Callable[[], Awaitable[None]] = _at_once
+        self.statuses: defaultdict[str, deque[int]] = defaultdict(deque)
+        """By path, what to answer in place of the next calls."""
         self._paused = False
         self._goes_on = asyncio.Condition()
         self._news = asyncio.Event()
         self._session = False
         self.adapters: dict[str, str] = {}
+        self._known_adapters: dict[str, str] = {}
+        self._adapted: Counter[str] = Counter()
         self._groups: dict[str, Any] = {}
         self.url = ""
 
@@ -73,7 +78,6 @@ class StandIn:
                 web.post("/abort_request", self._abort),
                 web.post("/pause_generation", self._pause),
                 web.post("/continue_generation", self._continue),
-                web.post("/flush_cache", self._flush),
                 web.post("/begin_weight_update", self._begin),
                 web.post("/end_weight_update", self._end),
                 web.post("/update_weights_from_disk", self._from_disk),
@@ -100,6 +104,8 @@ class StandIn:
         body = await request.json() if request.can_read_body else {}
         self.asked.append((request.path, body))
         self._news.set()
+        if self.statuses[request.path]:
+            return web.Response(status=self.statuses[request.path].popleft())
         return await handler(request)
 
     # --- sampling -----------------------------------------------------------------------------------------------
@@ -109,15 +115,23 @@ class StandIn:
             return await self.faults.popleft()(request)
         body = await request.json()
         await self._wait()
-        rid, ended = body["rid"], asyncio.Event()
+        rid, ended, adapter = body["rid"], asyncio.Event(), body.get("lora_path")
+        if adapter and adapter not in self._known_adapters:
+            said = f"Got LoRA adapter that has never been loaded: {adapter}"
+            return web.json_response({"error": {"message": said}}, status=400)
+        if adapter:  # SGLang loads one again that it has unloaded
+            self.adapters.setdefault(adapter, self._known_adapters[adapter])
         if rid in self.running:
             return web.json_response({"error": {"message": f"Duplicate request ID detected: {rid}"}}, status=400)
         self.running[rid] = ended
+        self._adapted[adapter] += 1
         self._news.set()
         try:
             return web.json_response(await self._respond(body, ended))
         finally:
             self.running.pop(rid, None)
+            self._adapted[adapter] -= 1
+            self._news.set()
 
     async def _respond(self, body: dict[str, Any], ended: asyncio.Event) -> dict[str, Any]:
         ids, params = body["input_ids"], body["sampling_params"]
@@ -163,7 +177,8 @@ class StandIn:
 
     def _logits(self, ids: list[int], *, last: int = 0) -> torch.Tensor:
         with torch.no_grad():
-            return self.model(torch.tensor([ids]), logits_to_keep=last).logits[0].float()
+            logits: torch.Tensor = self.model(torch.tensor([ids]), logits_to_keep=last).logits[0].float()
+        return logits
 
     async def _wait(self) -> None:
         async with self._goes_on:
@@ -203,9 +218,6 @@ class StandIn:
             self._goes_on.notify_all()
         return web.json_response({"message": "Generation continued successfully.", "status": "ok"})
 
-    async def _flush(self, request: web.Request) -> web.Response:
-        return web.Response(status=400 if self.running else 200, text="Cache flushed.")
-
     async def _begin(self, request: web.Request) -> web.Response:
         if self._session:
             return _done(False, "a weight-update session is already open; call end_weight_update() first")
@@ -225,16 +237,17 @@ class StandIn:
         files = [file for file in [Path(body["model_path"], "model.safetensors")] if file.is_file()]
         if not files:
             return _done(False, f"Failed to get weights iterator: no weights in {body['model_path']}.")
-        return self._load([item for file in files for item in load_file(file).items()], body)
+        return await self._load([item for file in files for item in load_file(file).items()], body)
 
     async def _from_tensor(self, request: web.Request) -> web.Response:
         body = await request.json()
         if not self._session:
             return _done(False, "update_weights_from_tensor must run between begin_weight_update() and …")
         (payload,) = body["serialized_named_tensors"]
-        return self._load(pickle.load(io.BytesIO(base64.b64decode(payload))), body)
+        return await self._load(pickle.load(io.BytesIO(base64.b64decode(payload))), body)
 
-    def _load(self, weights: list[tuple[str, torch.Tensor]], body: dict[str, Any]) -> web.Response:
+    async def _load(self, weights: list[tuple[str, torch.Tensor]], body: dict[str, Any]) -> web.Response:
+        await self.on_load()
         if self.breaks:
             return _done(False, "Failed to update parameter online. The weights are partially updated.")
         self.model.load_state_dict({name: tensor.clone() for name, tensor in weights}, strict=False)
@@ -270,21 +283,26 @@ class StandIn:
                 weights.append((name, weight))
             return weights
 
-        return self._load(await asyncio.to_thread(receive), body)
+        return await self._load(await asyncio.to_thread(receive), body)
 
     async def _load_lora(self, request: web.Request) -> web.Response:
         body = await request.json()
         name, path = body["lora_name"], body["lora_path"]
         if name in self.adapters:
             return _done(False, f"LoRA adapter {name} already loaded", key="error_message")
-        self.adapters[name] = path
+        self.adapters[name] = self._known_adapters[name] = path
         return web.json_response({"success": True, "error_message": "", "loaded_adapters": self.adapters})
 
     async def _unload_lora(self, request: web.Request) -> web.Response:
         name = (await request.json())["lora_name"]
         if self.adapters.pop(name, None) is None:
             return _done(False, f"LoRA adapter {name} is not loaded", key="error_message")
+        await self.until(lambda: not self._adapted[name])
         return web.json_response({"success": True, "error_message": "", "loaded_adapters": self.adapters})
+
+
+async def _at_once() -> None:
+    """The next thing."""
 
 
 def _done(success: bool = True, message: str = "Success", *, key: str = "message") -> web.Response:
@@ -302,7 +320,7 @@ def load(model: str | Path) -> Any:
     """A model that this server can have for itself."""
     from transformers import LlamaForCausalLM
 
-    return LlamaForCausalLM.from_pretrained(model).eval()
+    return LlamaForCausalLM.from_pretrained(model)  # in evaluation mode
 
 
 if __name__ == "__main__":

@@ -90,10 +90,12 @@ def test_only_the_newest_weights_stay_on_disk(tiny_model: Path, tmp_path: Path) 
     async def ask(policy: ServedPolicy) -> None:
         for version in range(1, 5):
             await policy.update_weights(state, version)
+        (tmp_path / "videos").mkdir()
+        await policy.update_weights(state, 2)  # a run that was taken up again from there
 
     with stand_in(tiny_model) as url:
         _with_policy(url, tiny_model, ask, publish=tmp_path)
-    assert sorted(path.name for path in tmp_path.iterdir()) == ["v000003", "v000004"]
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["v000002", "v000004", "videos"]
     assert (tmp_path / "v000004" / "config.json").is_file()
 
 

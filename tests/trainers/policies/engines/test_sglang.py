@@ -250,9 +250,8 @@ def test_aborting_ends_what_is_in_flight_with_what_it_has(server: str, tiny_mode
     assert sampled.finish_reason in ("abort", "stop")
 
 
-def test_health_and_flush(server: str, tiny_model: Path) -> None:
+def test_health_and_workers(server: str, tiny_model: Path) -> None:
     async def ask(engine: SGLangEngine) -> bool:
-        await engine.flush()
         assert await engine.workers() == 1
         return await engine.health()
 

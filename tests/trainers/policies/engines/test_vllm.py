@@ -136,7 +136,7 @@ def test_scores_of_other_tokens_are_no_scores() -> None:
         assert await engine.score([4, 5], 1) == [-1.0]
         assert await engine.score([4, 5], 2) == []
         for ids in ([4, 6], [4, 5, 5]):
-            with pytest.raises(EngineDownError, match="scores that are not"):
+            with pytest.raises(EngineDownError, match="log-probs that are not"):
                 await engine.score(ids, 1)
 
     run_with(Server(generate=handler), check)

@@ -220,12 +220,12 @@ def test_a_server_outside_development_mode_samples_and_says_what_it_lacks(weight
     async def check(engine: VLLMEngine) -> None:
         assert (await engine.generate(PROMPT, Sampling(2))).versions == [0, 0]
         assert await engine.refresh() == 0
-        for call in (engine.update_from_disk(weights, 1), engine.pause(), engine.flush(), engine.workers()):
+        for call in (engine.update_from_disk(weights, 1), engine.pause(), engine.workers()):
             with pytest.raises(UserError, match="VLLM_SERVER_DEV_MODE=1"):
                 await call
 
     server = Server()
-    server.missing = {"/weight_info", "/pause", "/resume", "/reset_prefix_cache", "/get_world_size"}
+    server.missing = {"/weight_info", "/pause", "/resume", "/get_world_size"}
     run_with(server, check)
 
 

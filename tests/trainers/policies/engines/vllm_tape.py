@@ -72,10 +72,7 @@ async def conversation(engine: VLLMEngine, other: str, adapter: str) -> dict[str
     results["unknown"] = await _error(engine.generate(PROMPT, Sampling(6), lora="style"))
     await engine.pause("wait")
     await engine.resume()
-    await engine.flush()
     await engine.abort()
-    await engine.sleep()
-    await engine.wake()
     results["health"], results["refreshed"] = await engine.health(), await engine.refresh()
     return msgspec.json.decode(msgspec.json.encode(results))  # type: ignore[no-any-return]
 
