@@ -47,6 +47,7 @@ $(READY_OPENRLHF): pyproject.toml .ci/openrlhf
 
 test-openrlhf: $(READY_OPENRLHF)
 	$(VENV_OPENRLHF)/bin/python -m pytest -m openrlhf tests/openrlhf tests/trainers/ray
+	CLAW_TEST_VLLM_PYTHON=$(VENV_OPENRLHF)/bin/python $(VENV_OPENRLHF)/bin/python -m pytest tests/trainers/policies/engines/test_vllm_real.py
 
 format: $(READY)
 	$(BIN)/ruff check --fix .

@@ -8,7 +8,8 @@ import numpy as np
 from tests.openrlhf.running import Run, none_is_left
 from tests.openrlhf.tiny import make_model
 
-SAYINGS = tuple(f"```bash\n{command}\n```" for command in ("touch /app/done", "ls /app", "false", "pwd", "submit"))
+COMMANDS = ("touch /app/done", "ls /app", "false", "pwd", "date", "id", "true", "echo done", "submit")
+SAYINGS = tuple(f"```bash\n{command}\n```" for command in COMMANDS)
 TASK = {
     "task.toml": '[metadata]\nmax_steps = 2\n[environment]\nnetwork_mode = "no-network"\n',
     "instruction.md": "Create /app/done.",
@@ -74,5 +75,5 @@ def test_a_run_whose_engine_died_is_resumed_and_reward_rises(start: Callable[...
     assert any("Global step 16:" in line for line in run.lines)
     batches = run.batches()
     assert len(batches) == before + 16 - saved
-    assert np.mean([batch["reward"] for batch in batches[-4:]]) > batches[0]["reward"] + 0.4
+    assert np.mean([batch["reward"] for batch in batches[-4:]]) > batches[0]["reward"] + 0.3
     assert sum(batch["aborted"] for batch in batches[before:]) == 0

@@ -8,6 +8,7 @@ from typing import Any
 from claw_envs.core.errors import UserError
 from claw_envs.gui.osworld.machines.file import SUFFIXES
 from trainers.config import Config
+from trainers.policies.engines.addresses import read_address
 
 Flags = dict[str, Any]
 """Name without dashes -> True for a bare flag, a value, or a list of values."""
@@ -105,6 +106,8 @@ def _check_teacher(config: Config) -> None:
             'teacher = "reference" needs a reference model: set loss.kl_coef above 0, or teacher = "current", '
             "or cluster.teacher"
         )
+    if config.cluster.teacher:
+        read_address(config.cluster.teacher)
     if config.cluster.teacher and config.generation.temperature != 1:
         raise UserError(
             f"cluster.teacher scores at temperature 1 and the run samples at {config.generation.temperature:g}: "

@@ -393,8 +393,9 @@ def test_an_engine_may_read_the_hints_and_what_it_has_no_room_for_does_not_train
         async def aclose(self) -> None:
             self.closed = True
 
-    served, asked = Served(), list[str]()
-    monkeypatch.setattr(engines, "open_engine", lambda address, **options: asked.append(address) or served)
+    served, asked = Served(), list[Any]()
+    monkeypatch.setattr(engines, "open_engine", lambda address, **options: asked.append((address, options)) or served)
+    monkeypatch.setenv("OPENAI_API_KEY", "secret")
     config = batch_config(
         signal="opd", cluster__teacher="sglang+http://teacher", weights__opd_baseline="false", loss__kl_coef=0
     )
@@ -407,4 +408,4 @@ def test_an_engine_may_read_the_hints_and_what_it_has_no_room_for_does_not_train
     _, got, last = on_tokens(made, 0, episodes[0].turns)
     assert_allclose(got, theirs - np.array(second.logprobs), atol=1e-5)
     assert np.isnan(last).all()
-    assert (asked, served.closed) == (["sglang+http://teacher"], True)
+    assert (asked, served.closed) == ([("sglang+http://teacher", {"api_key": "secret"})], True)

@@ -70,6 +70,12 @@ def test_a_teacher_behind_an_engine_is_shown_no_images() -> None:
     flags_of(config, Path("runs/one"), model="hub/model", resume=False)
 
 
+def test_a_teacher_that_is_no_engine_is_said_before_the_run() -> None:
+    distilled = {"signal": "opd", "weights.opd_baseline": "false", "cluster.teacher": "http://t:8000/v1#big"}
+    with pytest.raises(UserError, match=r"engines are written KIND\+http"):
+        flags_of(load_config("terminal", None, BASE | distilled), Path("runs/one"), model="hub/model", resume=False)
+
+
 def test_later_ones_win() -> None:
     toml = {"cluster__flags__actor__adam__eps": "1e-6", "cluster__flags__actor__entropy_coef": "0.1"}
     flags = _flags("--actor.entropy_coef", "0.2", "--actor.eps_clip_low_high=0.1", "--ds.overlap_comm", **toml)
@@ -85,7 +91,8 @@ def test_a_command_line_has_bare_flags_lists_and_leaves_out_what_is_off() -> Non
 
 
 def test_negative_numbers_belong_to_their_flag() -> None:
-    assert _flags("--reward.clip_range", "-5", "5")["reward.clip_range"] == ["-5", "5"]
+    words = ("--algo.advantage.is_correction_threshold", "-5", "5")
+    assert _flags(*words)["algo.advantage.is_correction_threshold"] == ["-5", "5"]
 
 
 def test_the_reference_model_is_as_large_as_the_actor_and_shares_its_gpus() -> None:
@@ -135,6 +142,9 @@ def test_a_run_resumes_where_it_is_told_to() -> None:
     [
         (["--train.agent_func_path", "x.py"], {}, "train.agent_func_path cannot be given here: the run sets it"),
         (["--rollout.n_samples_per_prompt", "4"], {}, "use the setting rollout.group_size"),
+        (["--algo.advantage.gamma", "0.9"], {}, "use the setting signal"),
+        (["--reward.clip_range", "-5", "5"], {}, "use the setting signal"),
+        (["--rollout.top_p", "0.9"], {}, "cannot be given here"),
         ([], {"cluster.flags.data.max_len": "9"}, "use the setting cluster.context"),
         (["--data.max_images_per_prompt", "2"], {}, "use the setting env.images"),
         (["--algo.kl.init_coef", "0.1"], {}, "use the setting loss.kl_coef"),

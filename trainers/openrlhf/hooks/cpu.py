@@ -99,7 +99,9 @@ def _on_cpu(function: Callable[..., Any], _: None, args: tuple[Any, ...], kwargs
 
 
 def _group_over_store(module: ModuleType) -> None:
-    module.stateless_init_process_group = store_group  # type: ignore[attr-defined]
+    wrapt.wrap_function_wrapper(
+        module, "stateless_init_process_group", lambda function, _, args, kwargs: store_group(*args, **kwargs)
+    )
 
 
 def _other_worker(module: ModuleType) -> None:

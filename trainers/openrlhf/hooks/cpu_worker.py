@@ -48,12 +48,13 @@ class CpuWorker:
 
 def _keep_weights(module: ModuleType) -> None:
     """vLLM packs a linear layer's weights for the CPU's kernels, and then no new ones can be loaded into it."""
-    module.dispatch_cpu_unquantized_gemm = _compute_plainly  # type: ignore[attr-defined]
+    wrapt.wrap_function_wrapper(module, "dispatch_cpu_unquantized_gemm", _compute_plainly)
 
 
-def _compute_plainly(layer: Any, remove_weight: bool) -> None:
+def _compute_plainly(function: Any, _: None, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
     import torch
 
+    layer = args[0] if args else kwargs["layer"]
     layer.cpu_linear = torch.nn.functional.linear
 
 

@@ -21,7 +21,15 @@ def test_what_is_an_engine_s() -> None:
 
 @pytest.mark.parametrize(
     "name",
-    ["sglang+http://", "http://a:1#m", "tgi+http://a", "vllm+http://a:1/v1#m", "sglang+http://a:1,", "vllm+http://a:x"],
+    [
+        "sglang+http://",
+        "http://a:1#m",
+        "tgi+http://a",
+        "vllm+http://a:1/v1#m",
+        "sglang+http://a:1,",
+        "vllm+http://a:x",
+        "vllm+http://a?b=c",
+    ],
 )
 def test_a_mistake_is_one_line_that_shows_how(name: str) -> None:
     with pytest.raises(UserError, match=r"engines are written KIND\+http") as raised:

@@ -233,7 +233,7 @@ def test_an_adapter_is_replaced_under_way() -> None:
         await engine.pause("keep")
         await engine.load_lora("mine", "/a/2")  # while requests of the old one are in flight
         later = asyncio.create_task(engine.generate(PROMPT, FEW, lora="mine"))
-        await server.until(lambda: len(server.running) == 2)
+        await server.until_asked(2)
         await engine.resume()
         assert (len((await running).ids), len((await later).ids)) == (40, 4)
         old, new = (body["lora_path"] for path, body in server.asked if path == "/generate")
