@@ -62,7 +62,7 @@ def test_merged_adapters_reach_the_engine_and_the_teacher_reads_hints(
     for dump in dumps:
         _check_advantages(dump)
     assert _distance_from_reference(dumps[-1]) > 0.2
-    assert max(map(_gap_of_engine_and_actor, dumps)) < 0.05
+    assert max(map(_gap_of_engine_and_actor, dumps)) < 0.02
     assert (run.directory / "model" / "adapter_config.json").exists()
 
 
