@@ -6,6 +6,7 @@ Other packages are looked up by dotted name when their command runs, so that `cl
 
 import sys
 import time
+from inspect import signature
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -194,7 +195,13 @@ def train(
         config = run / "config.toml"
     chosen = settings_of(family, config, overrides)
     chosen.arguments = arguments or chosen.arguments
-    train_with(chosen, run, resume=resume, **({"dry_run": True} if dry_run else {}))
+    options = {"resume": resume} | ({"dry_run": True} if dry_run else {})
+    try:
+        signature(train_with).bind(chosen, run, **options)
+    except TypeError as error:
+        form = "train(config, run, *, resume=False, dry_run=False)"
+        raise UserError(f"--trainer {trainer}: {error}; a trainer is {form}") from None
+    train_with(chosen, run, **options)
 
 
 @app.command("eval")

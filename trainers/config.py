@@ -248,6 +248,8 @@ def _check(config: Config) -> None:
         raise UserError(
             f"batch_size {config.batch_size} must be a multiple of rollout.group_size {config.rollout.group_size}"
         )
+    if config.loss.kl_coef < 0:
+        raise UserError(f"loss.kl_coef must be at least 0, got {config.loss.kl_coef}")
     if config.loss.importance_cap is not None and config.loss.importance_cap <= 0:
         raise UserError(f"loss.importance_cap must be above 0, got {config.loss.importance_cap}")
     if config.judge.kind == "prm" and not (config.judge.base_url and config.judge.model):

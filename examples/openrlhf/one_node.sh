@@ -17,6 +17,10 @@ settings=()
 if [ -n "${JUDGE_URL:-}" ]; then
     mapfile -t settings < <(judge_settings "$name" "$JUDGE_URL")
 elif [ -n "$model" ] && [[ " $* " != *" --dry-run "* ]]; then
+    if ! command -v nvidia-smi >/dev/null; then
+        echo "no GPU here to serve the judge: add --dry-run, or name one that runs, JUDGE_URL=http://HOST:PORT" >&2
+        exit 2
+    fi
     gpus=$(nvidia-smi --list-gpus | wc -l)
     log=${TMPDIR:-/tmp}/claw-judge.log
     echo "serving the judge $model on GPU $((gpus - 1)), see $log"

@@ -13,6 +13,7 @@ here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 name=${1:?usage: ray_job.sh terminal|gui|swe|toolcall|personal [OPTIONS OF claw train]}
 shift
 family=$(family "$name")
+: "${RAY_API_SERVER_ADDRESS:?the cluster as http://HEAD:8265}"
 : "${RUN:?a directory that all nodes share}"
 settings=()
 if [ -n "$(judge_model "$name")" ]; then

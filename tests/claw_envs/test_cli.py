@@ -14,6 +14,18 @@ def claw(*arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, input=stdin, capture_output=True, text=True, timeout=120)
 
 
+def test_a_trainer_without_a_dry_run_refuses_one(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "plain_trainer.py").write_text("def train(config, run, *, resume): print(config.arguments)\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    words = ("train", "chat", "--trainer", "plain_trainer:train")
+    assert claw(*words, "--", "--flag", "1").stdout == "['--flag', '1']\n"
+    refused = claw(*words, "--dry-run")
+    assert refused.returncode == 2
+    assert refused.stderr.startswith(
+        "claw: --trainer plain_trainer:train: got an unexpected keyword argument 'dry_run'"
+    )
+
+
 def test_help_names_every_command() -> None:
     done = claw("--help")
     assert done.returncode == 0
@@ -33,6 +45,7 @@ def test_help_names_every_command() -> None:
         ("train chat --trainer no-such-trainer", "installed: async"),
         ("train chat --trainer no_such_module:train", "there is no module no_such_module"),
         ("train chat --trainer trainers.nope:train", "there is no module trainers.nope"),
+        ("train chat --trainer json:dumps", "a trainer is train(config, run, *, resume=False, dry_run=False)"),
         ("play chat --set simulator=robot", "no simulator 'robot'"),
         ("play chat --set simulator=llm", "base_url"),
         ("play chat --set base_url=http://localhost/v1", "simulator=llm"),

@@ -45,6 +45,20 @@ def test_a_benchmark_prints_a_table_writes_json_and_resumes(tmp_path: Path, caps
 
 
 @pytest.mark.parametrize(
+    ("model", "message"),
+    [
+        ("sglang+http://127.0.0.1:1#smollm2", "no engine is up there: start it"),
+        ("vllm+http://127.0.0.1:1", "name the model's directory for its tokenizer"),
+        ("vllm+127.0.0.1:1#smollm2", r"engines are written KIND\+http://"),
+        ("vlm+http://127.0.0.1:1#smollm2", r"engines are written KIND\+http://"),
+    ],
+)
+def test_an_engine_that_is_not_there_ends_the_command_at_once(model: str, message: str, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=message):
+        main_eval("personal", model=model, out=tmp_path)
+
+
+@pytest.mark.parametrize(
     ("benchmark", "settings", "message"),
     [
         ("swe", {}, "no benchmark 'swe'; there are: terminal, personal, aime"),

@@ -97,7 +97,8 @@ def test_slurm_goes_on_with_a_run_that_was_begun(calls: Path, tmp_path: Path) ->
 
 
 def test_a_job_carries_the_variables_that_it_is_told_to(calls: Path, tmp_path: Path) -> None:
-    variables = {"RUN": "/shared/run", "HF_TOKEN": "a 'secret'", "PASS": "HF_TOKEN NONE"}
+    cluster = {"RAY_API_SERVER_ADDRESS": "http://head:8265"}
+    variables = cluster | {"RUN": "/shared/run", "HF_TOKEN": "a 'secret'", "PASS": "HF_TOKEN NONE"}
     (call,) = script("ray_job.sh", "terminal", calls=calls, **variables)
     submit, _, run = call.partition(" -- ")
     start, _, environment = submit.partition(" --runtime-env-json ")
@@ -108,7 +109,8 @@ def test_a_job_carries_the_variables_that_it_is_told_to(calls: Path, tmp_path: P
 
 @pytest.mark.parametrize("name", ["slurm.sh", "ray_job.sh"])
 def test_a_judge_that_is_nowhere_is_said(name: str, calls: Path) -> None:
-    env = os.environ | {"SLURM_SUBMIT_DIR": str(ROOT), "RUN": "/shared/run"}
+    cluster = {"SLURM_SUBMIT_DIR": str(ROOT), "RAY_API_SERVER_ADDRESS": "http://head:8265"}
+    env = os.environ | cluster | {"RUN": "/shared/run"}
     command = ["bash", str(FOLDER / name), "gui"]
     done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60)
     assert done.returncode != 0

@@ -39,7 +39,9 @@ class Run:
         environment = {"TORCH_EXTENSIONS_DIR": extensions} | os.environ | _ENVIRONMENT
         environment["PATH"] = f"{Path(sys.executable).parent}:{environment['PATH']}"  # ninja
         environment.pop("RAY_ADDRESS", None)
-        command = [str(Path(sys.executable).with_name("claw")), "train", family, "--trainer", "openrlhf"]
+        # a shell's background job ignores interrupts, and so would all that it starts
+        command = ["env", "--default-signal=INT", str(Path(sys.executable).with_name("claw"))]
+        command += ["train", family, "--trainer", "openrlhf"]
         self._process = subprocess.Popen(
             [*command, "--config", str(settings), "--run", str(directory), *words],
             stdout=subprocess.PIPE,

@@ -36,7 +36,8 @@ def test_too_few_gpus_are_the_users_mistake_and_leave_nothing(start: Callable[..
     make_model(tmp_path / "model", ["Well. "])
     run = start("toolcall", SETTINGS.format(folder=tmp_path, cpu="false"))
     assert run.end() == 2
-    assert run.lines[-1] == "claw: the run needs 2 GPUs (actor 1, engines 1), this machine has 0"
+    said = "claw: the run needs 2 GPUs (actor 1, engines 1), this machine has 0"
+    assert run.lines[-1] == f"{said}: a small model can be tried with cluster.cpu = true"
     assert not run.directory.exists()
 
 

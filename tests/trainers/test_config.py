@@ -31,6 +31,7 @@ def test_file_then_overrides(tmp_path: Path) -> None:
         ({"eval.every": "0"}, "eval.every must be at least 1"),
         ({"lora.rank": "-1"}, "lora.rank must be at least 0"),
         ({"loss.importance_cap": "0.0"}, "importance_cap must be above 0"),
+        ({"loss.kl_coef": "-0.1"}, "loss.kl_coef must be at least 0"),
         ({"judge.kind": "prm"}, "judge.base_url"),
         ({"rollout.max_staleness": "-1"}, "max_staleness"),
         ({"family.x": "1"}, "family is not a table"),

@@ -141,7 +141,8 @@ def _ray(config: Config, run: Path, flags: Flags) -> Iterator[None]:
     try:
         there = int(ray.cluster_resources().get("GPU", 0))
         if there < needed and not address:
-            raise UserError(f"the run needs {needed} GPUs ({_listed(gpus(flags))}), this machine has {there}")
+            said = f"the run needs {needed} GPUs ({_listed(gpus(flags))}), this machine has {there}"
+            raise UserError(said if there else f"{said}: a small model can be tried with cluster.cpu = true")
         if there < needed:
             sys.stderr.write(f"claw: waiting for {needed} GPUs ({_listed(gpus(flags))}), Ray has {there} so far\n")
         yield

@@ -25,7 +25,7 @@ def make_policy(spec: str, **options: Any) -> Policy:
 
         base_url, model = split_endpoint(spec)
         return EndpointPolicy(base_url, model=model, **options)
-    if is_engine(spec):
+    if is_engine(spec) or "://" in spec:  # the latter a mistake, which is said there
         from trainers.policies.engines import open_policy
 
         return open_policy(spec, **options)

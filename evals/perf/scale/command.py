@@ -21,10 +21,12 @@ from evals.perf.scale.table import H100, Spread, Table, read_table
 
 def scale(
     file: Annotated[Path, typer.Option("--table", metavar="TOML", help="What the stages cost.")] = H100,
-    gpus: Annotated[int | None, typer.Option(min=1, help="Simulate one cluster of this size only.")] = None,
+    gpus: Annotated[int | None, typer.Option(min=1, help="Simulate one cluster of this size, print it only.")] = None,
     environments: Annotated[int | None, typer.Option(min=1, help="Of that cluster [100 a GPU].")] = None,
     mode: Annotated[str, typer.Option(metavar="sync|async|partial", help="How it trains.")] = "partial",
-    batch: Annotated[int | None, typer.Option(min=1, help="Samples an update [so that all environments work].")] = None,
+    batch: Annotated[
+        int | None, typer.Option(min=1, help="Samples an update, in whole groups [all environments work].")
+    ] = None,
     max_staleness: Annotated[int, typer.Option(min=0, help="Bound on staleness, in updates.")] = 4,
     learning: Annotated[
         int | None, typer.Option(min=1, help="GPUs that learn [shared out by the closed form].")
@@ -48,6 +50,9 @@ def scale(
         plan = _plan(table, gpus, environments, mode, batch, max_staleness, seed)
         typer.echo(f"{origin(table)}\n\n{table_of([simulate(table, _moved(plan, learning, judging))])}")
         return
+    of_one = any(share is not None for share in (environments, batch, learning, judging))
+    if of_one or mode != "partial" or max_staleness != 4:
+        raise UserError("--environments, --mode, --batch, --max-staleness, --learning and --judging need --gpus")
     options.check_picture(picture)
     out.mkdir(parents=True, exist_ok=True)
     sizes = sweep.QUICK if quick else sweep.Size()

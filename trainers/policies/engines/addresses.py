@@ -9,7 +9,6 @@ from urllib.parse import urlsplit
 from claw_envs.core.errors import UserError
 
 KINDS = ("sglang", "vllm")
-SCHEMES = tuple(f"{kind}+{scheme}://" for kind in KINDS for scheme in ("http", "https"))
 
 
 class EngineAddress(NamedTuple):
@@ -24,8 +23,8 @@ class EngineAddress(NamedTuple):
 
 
 def is_engine(name: str) -> bool:
-    """Whether `name` is the address of engines, and not an endpoint's, a path or a model's name."""
-    return name.startswith(SCHEMES)
+    """Whether `name` is meant as the address of engines, and not an endpoint's, a path or a model's name."""
+    return name.startswith(tuple(f"{kind}+" for kind in KINDS))
 
 
 def read_address(name: str) -> EngineAddress:
@@ -52,6 +51,7 @@ def read_address(name: str) -> EngineAddress:
 def _is_server(url: str) -> bool:
     try:
         parts = urlsplit(url)
-        return bool(parts.hostname) and not parts.path and not parts.query and (parts.port is None or parts.port > 0)
+        there = parts.scheme in ("http", "https") and bool(parts.hostname) and (parts.port is None or parts.port > 0)
+        return there and not parts.path and not parts.query
     except ValueError:
         return False

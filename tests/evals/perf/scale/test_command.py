@@ -43,6 +43,9 @@ def test_one_cluster_is_one_row_and_a_split_that_cannot_be_is_refused() -> None:
     assert refused.returncode == 2
     assert "leave none of 8" in refused.stderr
     assert "sync, async, partial" in _scale("--gpus", "8", "--mode", "colocated").stderr
+    alone = _scale("--environments", "64")
+    assert alone.returncode == 2
+    assert "need --gpus" in alone.stderr
 
 
 def test_a_real_run_keeps_the_bound_and_counts_every_sample(tmp_path: Path) -> None:

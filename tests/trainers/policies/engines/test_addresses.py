@@ -17,6 +17,7 @@ def test_what_is_an_engine_s() -> None:
     assert is_engine("sglang+http://a")
     assert not is_engine("http://a#model")
     assert not is_engine("sglang")
+    assert is_engine("vllm+localhost:8000#models/small")  # a mistake, told as an engine's
 
 
 @pytest.mark.parametrize(
@@ -25,6 +26,8 @@ def test_what_is_an_engine_s() -> None:
         "sglang+http://",
         "http://a:1#m",
         "tgi+http://a",
+        "vllm+localhost:8000#m",
+        "vllm+ftp://a",
         "vllm+http://a:1/v1#m",
         "sglang+http://a:1,",
         "vllm+http://a:x",
