@@ -1,5 +1,6 @@
 """The changes to OpenRLHF's own functions, each on the function or class itself."""
 
+import socket
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -14,19 +15,6 @@ from trainers.openrlhf.hooks import cpu, maker, norm
 from trainers.openrlhf.hooks.lora import merged_parameters
 
 needs_openrlhf = pytest.mark.skipif(find_spec("openrlhf") is None, reason="openrlhf is not installed")
-
-
-class FakeGroup:
-    """vLLM's stateless group, as far as it is used: what the sender broadcasts, the receivers get."""
-
-    def __init__(self, rank: int, wire: list[Any]) -> None:
-        self.rank, self.wire = rank, wire
-        self.data_expiration_seconds = 3600
-
-    def broadcast(self, tensor: torch.Tensor, src: int) -> torch.Tensor:
-        if self.rank == src:
-            self.wire.append(tensor)
-        return self.wire[-1]
 
 
 @needs_openrlhf
@@ -104,12 +92,31 @@ def test_merged_parameters_are_those_of_a_model_that_computes_the_same(tiny_mode
     assert all(torch.equal(a, b) for a, b in zip(before, adapted.parameters(), strict=True))
 
 
+MEMBER = """
+import sys
+import torch
+from trainers.openrlhf.hooks.cpu import gloo_group
+rank, port = map(int, sys.argv[1:])
+group = gloo_group("127.0.0.1", port, rank, 2)
+for weight in (torch.arange(6.0).reshape(2, 3).T, torch.ones(4, dtype=torch.bfloat16)):
+    own = weight if rank == 0 else torch.empty(weight.shape, dtype=weight.dtype)
+    group.broadcast(own, src=0)
+    print(own.tolist(), own.dtype)
+"""
+
+
 def test_a_broadcast_fills_the_receivers_tensor() -> None:
-    wire: list[Any] = []
-    weight, received = torch.arange(6.0).reshape(2, 3).T, torch.zeros(3, 2)
-    cpu.StoreGroup(FakeGroup(0, wire)).broadcast(weight, src=0)
-    cpu.StoreGroup(FakeGroup(1, wire)).broadcast(received, src=0)
-    assert torch.equal(received, weight)
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        port = str(taken.getsockname()[1])
+    members = [
+        subprocess.Popen([sys.executable, "-c", MEMBER, rank, port], stdout=subprocess.PIPE, text=True)
+        for rank in ("0", "1")
+    ]
+    sent, received = (member.communicate(timeout=120)[0] for member in members)
+    assert (
+        received == sent == "[[0.0, 3.0], [1.0, 4.0], [2.0, 5.0]] torch.float32\n[1.0, 1.0, 1.0, 1.0] torch.bfloat16\n"
+    )
 
 
 def test_the_device_is_a_cpu_to_torch_and_a_number_in_text() -> None:

@@ -1,12 +1,12 @@
 """OpenRLHF without any GPU: for tests and trials, only where `cluster.cpu` asks for it, never where CUDA is.
 
 Ray is told of GPUs that are not there; what OpenRLHF asks of CUDA is answered here, and weights travel to the engines
-through vLLM's store of metadata, which is slow and needs no GPU. Packed sequences, context parallelism and tensor
-parallel engines are not covered.
+over gloo. Packed sequences, context parallelism and tensor parallel engines are not covered.
 """
 
 import sys
 from collections.abc import Callable
+from datetime import timedelta
 from importlib.machinery import ModuleSpec
 from importlib.util import find_spec
 from types import ModuleType
@@ -15,6 +15,9 @@ from typing import Any
 import wrapt
 
 from claw_envs.core.errors import UserError
+
+_MEETING = timedelta(minutes=30)
+"""For the actor and the engines to come together, and for one weight."""
 
 WORKER = "trainers.openrlhf.hooks.cpu_worker.CpuWorker"
 """Extends vLLM's worker in place of OpenRLHF's own."""
@@ -36,7 +39,7 @@ def install() -> None:
     """
     wrapt.register_post_import_hook(_answer_for_cuda, "torch")
     wrapt.register_post_import_hook(_mesh_of_cpus, "openrlhf.utils.deepspeed.deepspeed")
-    wrapt.register_post_import_hook(_group_over_store, "openrlhf.utils.distributed_util")
+    wrapt.register_post_import_hook(_group_over_gloo, "openrlhf.utils.distributed_util")
     wrapt.register_post_import_hook(_other_worker, "vllm.engine.arg_utils")
     if find_spec("flash_attn") is None:
         _stand_in_for_flash_attention()
@@ -54,30 +57,28 @@ class CpuDevice(str):
         return "0"
 
 
-class StoreGroup:
-    """Broadcast of weights from the actor to the engines, through a TCP store."""
+class GlooGroup:
+    """Broadcast of weights from the actor to the engines, with the calls of vLLM's communicator over NCCL."""
 
     def __init__(self, group: Any) -> None:
         """
         Args:
-            group: vLLM's stateless process group.
+            group: torch's process group, over gloo.
         """
         self._group = group
-        # whoever broadcasts waits until all have received, so that the next broadcast may drop the last one
-        group.data_expiration_seconds = 0
 
     def broadcast(self, tensor: Any, src: int, stream: Any = None) -> None:
-        """Fill `tensor` with that of the rank `src`."""
-        received = self._group.broadcast(tensor.contiguous(), src)
-        if received is not tensor and self._group.rank != src:
-            tensor.copy_(received)
+        """Fill `tensor` with that of the rank `src`, and wait for it."""
+        self._group.broadcast(tensor.contiguous(), src).wait()
 
 
-def store_group(master_address: str, master_port: int, rank: int, world_size: int, device: Any = None) -> StoreGroup:
-    """In place of a group over NCCL."""
-    from vllm.distributed.utils import StatelessProcessGroup
+def gloo_group(master_address: str, master_port: int, rank: int, world_size: int, device: Any = None) -> GlooGroup:
+    """In place of a group over NCCL; waits until all are there."""
+    from trainers.policies.engines.base import WeightGroup
+    from trainers.policies.engines.transfer import make_group
 
-    return StoreGroup(StatelessProcessGroup.create(master_address, master_port, rank, world_size))
+    group = WeightGroup(master_address, master_port, rank, world_size, name="openrlhf-weights", backend="gloo")
+    return GlooGroup(make_group(group, rank, _MEETING))
 
 
 def _answer_for_cuda(torch: ModuleType) -> None:
@@ -98,9 +99,9 @@ def _on_cpu(function: Callable[..., Any], _: None, args: tuple[Any, ...], kwargs
     return function("cpu", *args[1:], **kwargs)
 
 
-def _group_over_store(module: ModuleType) -> None:
+def _group_over_gloo(module: ModuleType) -> None:
     wrapt.wrap_function_wrapper(
-        module, "stateless_init_process_group", lambda function, _, args, kwargs: store_group(*args, **kwargs)
+        module, "stateless_init_process_group", lambda function, _, args, kwargs: gloo_group(*args, **kwargs)
     )
 
 

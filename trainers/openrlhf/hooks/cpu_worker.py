@@ -5,7 +5,7 @@ from typing import Any
 
 import wrapt
 
-from trainers.openrlhf.hooks.cpu import StoreGroup, store_group
+from trainers.openrlhf.hooks.cpu import GlooGroup, gloo_group
 
 
 class CpuWorker:
@@ -13,7 +13,7 @@ class CpuWorker:
 
     model_runner: Any
     model_config: Any
-    _model_update_group: StoreGroup
+    _model_update_group: GlooGroup
 
     def init_process_group(
         self,
@@ -29,7 +29,7 @@ class CpuWorker:
         import torch
 
         rank = torch.distributed.get_rank() + rank_offset
-        self._model_update_group = store_group(master_address, master_port, rank, world_size)
+        self._model_update_group = gloo_group(master_address, master_port, rank, world_size)
 
     def update_weight(self, name: str, dtype: Any, shape: Any, empty_cache: bool = False) -> None:
         """Receive one parameter and put it in place.
