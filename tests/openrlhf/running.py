@@ -88,8 +88,9 @@ class Run:
         return psutil.Process(self._process.pid).children(recursive=True) if self._process.poll() is None else []
 
     def workers(self, name: str) -> list[Any]:
-        """Processes of the Ray actors of a class."""
-        return [process for process in self.below() if _title(process).startswith(f"ray::{name}")]
+        """Processes of the Ray actors of a class, without what one of them is just starting: a copy until it runs."""
+        found = {process.pid: process for process in self.below() if _title(process).startswith(f"ray::{name}")}
+        return [process for process in found.values() if _parent(process) not in found]
 
     def interrupt(self) -> None:
         """As Ctrl-C does."""
@@ -127,6 +128,15 @@ def _title(process: Any) -> str:
         return "".join(process.cmdline())
     except psutil.Error:  # it has ended
         return ""
+
+
+def _parent(process: Any) -> int | None:
+    import psutil
+
+    try:
+        return int(process.ppid())
+    except psutil.Error:
+        return None
 
 
 def none_is_left(processes: list[Any]) -> bool:
