@@ -22,7 +22,6 @@ from trainers.policies.engines.base import (
     WeightGroup,
     check_logprobs,
     check_start,
-    check_versions,
     token_versions,
     version_of,
 )
@@ -30,10 +29,10 @@ from trainers.policies.engines.http import INSIST, EngineHttp
 from trainers.policies.engines.sglang_wire import Done, Generated, Model, Server, values_of
 from trainers.policies.engines.tasks import surely, together
 from trainers.policies.engines.transfer import shared_payload
+from trainers.policies.engines.weights import SETTLE_SECONDS, ServerWeights
 
 _PAUSES = {"keep": "in_place", "recompute": "retract", "abort": "abort"}
 _ABORT_SECONDS = 5.0
-_RESUME_SECONDS = 60.0
 _INFO_SECONDS = 10.0
 _UNTOUCHED = ("Failed to get weights iterator", "Failed to get model loader")
 """What SGLang says where it found no weights to load. Where it fails later, it has overwritten those that it had."""
@@ -70,18 +69,16 @@ class SGLangEngine:
         self._http = EngineHttp(url, api_key=api_key, retries=retries)
         self._pause_mode: PauseMode = pause_mode
         self._timeout, self._update_timeout, self._health_timeout = timeout, update_timeout, health_timeout
-        self._version = 0
-        self._changing = self._broken = False
+        self._weights = ServerWeights(self._http.url)
         self._group: WeightGroup | None = None
         self._loaded: dict[str, str] = {}
         self._unloading: set[asyncio.Task[bool]] = set()
-        self._updating = asyncio.Lock()
         self._mode(pause_mode)
 
     @property
     def version(self) -> int:
         """See `Engine`."""
-        return self._version
+        return self._weights.version
 
     @property
     def urls(self) -> list[str]:
@@ -107,14 +104,14 @@ class SGLangEngine:
         }
         params |= {"sampling_seed": sampling.seed} if sampling.seed is not None else {}
         params |= {"stop_token_ids": list(stop_ids)} if stop_ids else {}
-        oldest = self._version
+        oldest = self._weights.version
         answer = await self._ask({"input_ids": list(ids), "sampling_params": params}, lora)
         meta, count = answer.meta_info, len(answer.output_ids)
         logprobs = values_of(meta.output_token_logprobs, answer.output_ids)
         check_logprobs(self._http.url, logprobs, count)
         spans = [(span.version, span.start, span.end) for span in meta.weight_versions]
         versions = token_versions(spans, count, version_of(meta.weight_version))
-        self._note_versions(versions, oldest)
+        self._weights.note(versions, oldest)
         reason = str((meta.finish_reason or {}).get("type", "stop"))
         return Sampled(answer.output_ids, logprobs, versions, reason)
 
@@ -125,15 +122,15 @@ class SGLangEngine:
             return []
         params = {"max_new_tokens": 0, "temperature": 1.0}
         body = {"input_ids": list(ids), "sampling_params": params, "logprob_start_len": start - 1}
-        oldest = self._version
+        oldest = self._weights.version
         scored = (await self._ask(body, lora)).meta_info
         scores = values_of(scored.input_token_logprobs[-(len(ids) - start) :], ids[start:])
         check_logprobs(self._http.url, scores, len(ids) - start)
-        self._note_versions([version_of(scored.weight_version)], oldest)
+        self._weights.note([version_of(scored.weight_version)], oldest)
         return scores
 
     async def _ask(self, body: dict[str, Any], lora: str | None) -> Generated:
-        self._check_whole()
+        self._weights.check_whole()
         rid = ""
 
         def once() -> dict[str, Any]:  # SGLang refuses the name of a request that it is still at
@@ -147,19 +144,11 @@ class SGLangEngine:
         except (asyncio.CancelledError, EngineDownError):
             await surely(self._end(rid), _ABORT_SECONDS)
             raise
-        self._check_whole()
+        self._weights.check_whole()
         return answer
 
     async def _end(self, rid: str) -> None:
         await self._http.call("POST", "/abort_request", {"rid": rid}, answer=bytes, timeout=_ABORT_SECONDS, retries=0)
-
-    def _note_versions(self, versions: Sequence[int], oldest: int) -> None:
-        check_versions(self._http.url, versions, oldest)
-        self._version = max(self._version, *versions, 0)
-
-    def _check_whole(self) -> None:
-        if self._broken:
-            raise EngineDownError(f"{self._http.url}: its weights are mixed: an update failed; update it again")
 
     # --- weights ------------------------------------------------------------------------------------------------
 
@@ -180,15 +169,14 @@ class SGLangEngine:
         body = {"model_path": path, "weight_version": str(version), "flush_cache": self._flushes}
 
         async def load() -> None:
-            already, self._changing = self._changing, True
+            already, self._weights.changing = self._weights.changing, True
             try:
                 await self._control("/update_weights_from_disk", body, retries=None)
             except EngineRefusedError as error:
-                self._changing = already or not any(said in str(error) for said in _UNTOUCHED)
+                self._weights.changing = already or not any(said in str(error) for said in _UNTOUCHED)
                 raise
 
-        async with self._updating:
-            await self._paused(load, version)
+        await self._update(load, version)
 
     async def update_from_tensors(self, state: Mapping[str, Any], version: int) -> None:
         """See `Engine.update_from_tensors`. The tensors pass through shared memory of this machine."""
@@ -198,9 +186,8 @@ class SGLangEngine:
             "weight_version": str(version),
             "flush_cache": self._flushes,
         }
-        async with self._updating:
-            load = self._in_session(lambda: self._control("/update_weights_from_tensor", body))
-            await self._paused(load, version)
+        load = self._in_session(lambda: self._control("/update_weights_from_tensor", body))
+        await self._update(load, version)
 
     async def join(self, group: WeightGroup) -> None:
         """See `Engine.join`."""
@@ -235,8 +222,7 @@ class SGLangEngine:
         async def receive() -> None:
             await together(self._control("/update_weights_from_distributed", body), send())
 
-        async with self._updating:
-            await self._paused(self._in_session(receive), version)
+        await self._update(self._in_session(receive), version)
 
     async def leave(self) -> None:
         """See `Engine.leave`."""
@@ -254,17 +240,9 @@ class SGLangEngine:
         """Cached prefixes go with the weights that made them, unless requests go on from theirs."""
         return self._pause_mode != "keep"
 
-    async def _paused(self, load: Callable[[], Awaitable[None]], version: int) -> None:
+    async def _update(self, load: Callable[[], Awaitable[None]], version: int) -> None:
         """Pause, load, go on; whatever happens the server goes on."""
-        try:
-            await self.pause(self._pause_mode)
-            await load()
-            self._version, self._changing = version, False
-        finally:
-            self._broken = self._changing
-            resumed = await surely(self.resume(), _RESUME_SECONDS)
-        if not resumed:
-            raise EngineDownError(f"{self._http.url}: it has the new weights, but stays paused")
+        await self._weights.change(version, pause=lambda: self.pause(self._pause_mode), load=load, go_on=self.resume)
 
     def _in_session(self, load: Callable[[], Awaitable[None]]) -> Callable[[], Awaitable[None]]:
         """`load` between the two calls that let SGLang change its weights piece by piece."""
@@ -275,11 +253,11 @@ class SGLangEngine:
             except EngineRefusedError:  # a trainer that died has left one open
                 await self._control("/end_weight_update", {})
                 await self._control("/begin_weight_update", {})
-            self._changing = True
+            self._weights.changing = True
             try:
                 await load()
             finally:
-                await surely(self._control("/end_weight_update", {}), _RESUME_SECONDS)
+                await surely(self._control("/end_weight_update", {}), SETTLE_SECONDS)
 
         return session
 
@@ -316,11 +294,11 @@ class SGLangEngine:
 
     async def refresh(self) -> int:
         """See `Engine.refresh`; -1, and nothing taken, after an update that failed half-way."""
-        if self._broken:
+        if self._weights.broken:
             return -1
         model = await self._http.call("GET", "/model_info", answer=Model, timeout=_INFO_SECONDS)
-        self._version = version_of(model.weight_version)
-        return self._version
+        self._weights.version = version_of(model.weight_version)
+        return self._weights.version
 
     async def aclose(self) -> None:
         """See `Engine.aclose`."""

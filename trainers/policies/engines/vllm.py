@@ -15,7 +15,6 @@ from typing import Any
 from claw_envs.core.errors import UserError
 from trainers.policies.base import Sampling
 from trainers.policies.engines.base import (
-    EngineDownError,
     EngineRefusedError,
     PauseMode,
     Sampled,
@@ -23,7 +22,6 @@ from trainers.policies.engines.base import (
     WeightGroup,
     check_logprobs,
     check_start,
-    check_versions,
     token_versions,
     version_of,
 )
@@ -33,6 +31,7 @@ from trainers.policies.engines.vllm_requests import VLLMRequests
 from trainers.policies.engines.vllm_routes import Paused, VLLMRoutes, World
 from trainers.policies.engines.vllm_transfer import by_handles, described, in_memory, membership, save
 from trainers.policies.engines.vllm_wire import Reply, sampling_params
+from trainers.policies.engines.weights import SETTLE_SECONDS, ServerWeights
 
 _PAUSES = {
     "keep": {"mode": "keep", "clear_cache": "false"},
@@ -40,7 +39,6 @@ _PAUSES = {
     "wait": {"mode": "wait", "clear_cache": "true"},
     "abort": {"mode": "abort", "clear_cache": "true"},
 }
-_RESUME_SECONDS = 60.0
 _UNFINISHED = "unfinished"
 """The tag of weights that are being changed: where it stays, an update has failed."""
 
@@ -89,18 +87,16 @@ class VLLMEngine:
         self._routes = VLLMRoutes(self._http, timeout=update_timeout)
         self._requests = VLLMRequests(self._http, self._routes, timeout=timeout)
         self._timeout, self._health_timeout = timeout, health_timeout
-        self._version = 0
-        self._changing = self._broken = False
+        self._weights = ServerWeights(self._http.url)
         self._tags, self._spans = True, False
         self._salts: dict[str, str] = {}  # vLLM's cache tells adapters apart by name: a load again needs another salt
         self._swapping = asyncio.Lock()
         self._joined = False
-        self._updating = asyncio.Lock()
 
     @property
     def version(self) -> int:
         """See `Engine`."""
-        return self._version
+        return self._weights.version
 
     @property
     def urls(self) -> list[str]:
@@ -119,7 +115,7 @@ class VLLMEngine:
         """
         if sampling.temperature not in (0, 1) or sampling.top_p != 1:
             await self._requests.check_processed()
-        known = self._version
+        known = self._weights.version
         before = known if self._spans else await self._tag()
         reply = await self._ask(ids, sampling_params(sampling, stop_ids), lora)
         check_logprobs(self._http.url, reply.logprobs if reply.scored == reply.ids else [], len(reply.ids))
@@ -129,8 +125,7 @@ class VLLMEngine:
         else:
             spans = [(span.version, span.start, span.end) for span in reply.spans]
             versions = token_versions(spans, len(reply.ids), before)
-        check_versions(self._http.url, versions, known)
-        self._version = max(self._version, *versions, 0)
+        self._weights.note(versions, known)
         return Sampled(reply.ids, reply.logprobs, versions, reply.finish_reason)
 
     async def score(self, ids: Sequence[int], start: int, *, lora: str | None = None) -> list[float]:
@@ -147,7 +142,7 @@ class VLLMEngine:
         return scores
 
     async def _ask(self, ids: Sequence[int], params: dict[str, Any], lora: str | None) -> Reply:
-        self._check_whole()
+        self._weights.check_whole()
         salt = self._salts.get(lora) if lora else None
         try:
             reply = await self._requests.ask(ids, params, lora, salt)
@@ -157,12 +152,8 @@ class VLLMEngine:
             if again == salt:
                 raise
             reply = await self._requests.ask(ids, params, lora, again)  # its adapter was being loaded again
-        self._check_whole()
+        self._weights.check_whole()
         return reply
-
-    def _check_whole(self) -> None:
-        if self._broken:
-            raise EngineDownError(f"{self._http.url}: its weights are mixed: an update failed; update it again")
 
     # --- weights ------------------------------------------------------------------------------------------------
 
@@ -232,17 +223,14 @@ class VLLMEngine:
         return (await self._routes.info("/get_world_size", World)).world_size
 
     async def _update(self, load: Callable[[], Awaitable[None]], version: int) -> None:
-        async with self._updating:
-            try:
-                await self.pause(self._pause_mode)
-                await load()
-                await self._tag_as(str(version))
-                self._version, self._changing = version, False
-            finally:
-                self._broken = self._changing
-                went_on = await surely(self.abort() if self._broken else self.resume(), _RESUME_SECONDS)
-            if not went_on:
-                raise EngineDownError(f"{self._http.url}: it has the new weights, but stays paused")
+        async def tagged() -> None:
+            await load()
+            await self._tag_as(str(version))
+
+        async def go_on() -> None:
+            await (self.abort() if self._weights.broken else self.resume())
+
+        await self._weights.change(version, pause=lambda: self.pause(self._pause_mode), load=tagged, go_on=go_on)
 
     async def _reload(self, path: str) -> None:
         await self._begin()
@@ -256,14 +244,14 @@ class VLLMEngine:
             receive = self._routes.control("/update_weights", {"update_info": info})
             await together(receive, *([] if send is None else [send()]))
         except BaseException:
-            await surely(self._routes.control("/finish_weight_update"), _RESUME_SECONDS)
+            await surely(self._routes.control("/finish_weight_update"), SETTLE_SECONDS)
             raise
         await self._routes.control("/finish_weight_update")
 
     async def _begin(self) -> None:
         """From here on the weights are neither the old nor the new ones, and whoever asks the server can tell."""
         await self._tag_as(_UNFINISHED)
-        self._changing = True
+        self._weights.changing = True
 
     async def _tag_as(self, tag: str) -> None:
         await self._routes.control("/update_weight_version", {"new_version": tag}, retries=INSIST)
@@ -272,7 +260,7 @@ class VLLMEngine:
         """Version by the server's tag; what is known already while it is being changed, or where it has no tag."""
         tag = await self._routes.tag(self._timeout) if self._tags else None
         self._tags = tag is not None
-        return self._version if tag in (None, _UNFINISHED) else version_of(tag)
+        return self._weights.version if tag in (None, _UNFINISHED) else version_of(tag)
 
     # --- adapters and the rest ----------------------------------------------------------------------------------
 
@@ -309,8 +297,8 @@ class VLLMEngine:
         if tag == _UNFINISHED:
             return -1
         if tag is not None:
-            self._version, self._changing, self._broken = version_of(tag), False, False
-        return self._version
+            self._weights.version, self._weights.changing, self._weights.broken = version_of(tag), False, False
+        return self._weights.version
 
     async def aclose(self) -> None:
         """See `Engine.aclose`."""
