@@ -92,7 +92,7 @@ class Collector:
     async def _dispatch(self, task_ids: list[str]) -> None:
         size = self.config.rollout.group_size if self.config.grouped else 1
         seed = [self.config.seed, self.store.start]
-        for number, task in enumerate(_epochs(task_ids, seed)):
+        for number, task in enumerate(epochs(task_ids, seed)):
             ticket = await self.pacer.admit(size) if self.config.grouped else None
             group = Group(id=f"{self.store.start}-{number:06d}", task=task, size=size, ticket=ticket)
             for index in range(size):
@@ -215,7 +215,7 @@ async def _resolve(verdict: "asyncio.Future[None]") -> None:
         verdict.set_result(None)
 
 
-def _epochs(task_ids: list[str], seed: list[int]) -> Iterator[str]:
+def epochs(task_ids: list[str], seed: list[int]) -> Iterator[str]:
     """Every task once in an order of its own, again and again."""
     rng = np.random.default_rng(seed)
     while True:

@@ -17,17 +17,18 @@ class RunDirectory:
     `config.toml`, `metrics.csv`, `scores.csv`, `records/`, `store.sqlite`, `checkpoints/`, `tensorboard/`.
     """
 
-    def __init__(self, root: Path, *, resume: bool) -> None:
+    def __init__(self, root: Path, *, resume: bool, begun_by: str = "store.sqlite") -> None:
         """
         Args:
             root: made by `write_config` if missing.
             resume: go on with the run that is there.
+            begun_by: the file by which a run that was begun is known.
 
         Raises:
             UserError: if there is a run and it is not to be resumed, or none and it is.
         """
         self.root = root
-        begun = self.store.exists()
+        begun = (root / begun_by).exists()
         if begun and not resume:
             raise UserError(f"{root} holds a run already: add --resume to go on with it, or give another --run")
         if resume and not begun:

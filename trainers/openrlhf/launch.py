@@ -51,30 +51,22 @@ def train(config: Config, run: Path, *, resume: bool = False, dry_run: bool = Fa
         hooks.check_version()
         warnings = check(words)
     ids = task_ids(config)
-    _check_directory(run, prompt_count(config, flags), resume=resume)
+    directory = RunDirectory(run, resume=resume, begun_by=FILE)
+    if resume:
+        check_prompts(run, prompt_count(config, flags))
     if dry_run:
         sys.stdout.write(describe(config, flags, ids, warnings, run))
         return
     if not resume:
-        RunDirectory(run, resume=False).write_config(config)
+        directory.write_config(config)
         write_prompts(run, ids, prompt_count(config, flags), seed=config.seed)
     try:
         with _logged(run / LOG), _ray(config, run, flags):
             _train(config, run, words)
     except UserError:
-        if not resume and not (run / "checkpoints").exists():
+        if not resume and not directory.checkpoints.exists():
             _discard(run)
         raise
-
-
-def _check_directory(run: Path, count: int, *, resume: bool) -> None:
-    begun = (run / FILE).exists()
-    if begun and not resume:
-        raise UserError(f"{run} holds a run already: add --resume to go on with it, or give another --run")
-    if resume and not begun:
-        raise UserError(f"{run} holds no run to resume: leave --resume out, or give the right --run")
-    if resume:
-        check_prompts(run, count)
 
 
 def _discard(run: Path) -> None:

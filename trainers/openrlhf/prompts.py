@@ -4,12 +4,12 @@ OpenRLHF goes through it once, in an order of its own that follows from the seed
 """
 
 import json
+from itertools import islice
 from pathlib import Path
-
-import numpy as np
 
 from claw_envs.core.errors import UserError
 from claw_envs.server.env import RemoteEnv
+from trainers.collector import epochs
 from trainers.config import Config
 from trainers.plugins import make_env
 
@@ -32,10 +32,9 @@ def task_ids(config: Config) -> list[str]:
 
 def write_prompts(run: Path, ids: list[str], count: int, *, seed: int) -> Path:
     """Write `count` prompts: every task once in an order of its own, again and again."""
-    rng = np.random.default_rng(seed)
-    drawn = [ids[i] for _ in range(-(-count // len(ids))) for i in rng.permutation(len(ids))]
     path = run / FILE
-    lines = [json.dumps({"input": task, "label": str(line)}) for line, task in enumerate(drawn[:count], 1)]
+    drawn = enumerate(islice(epochs(ids, [seed]), count), 1)
+    lines = [json.dumps({"input": task, "label": str(line)}) for line, task in drawn]
     path.write_text("\n".join(lines) + "\n")
     return path
 
