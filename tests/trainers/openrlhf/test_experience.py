@@ -2,9 +2,7 @@
 
 import asyncio
 import copy
-import csv
-from collections.abc import Callable, Sequence
-from pathlib import Path
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -12,79 +10,20 @@ import pytest
 import torch
 from numpy.testing import assert_allclose
 
-from claw_envs.core.episode import Episode, Status, Turn, Verdict
-from claw_envs.core.errors import ContextFull
+from claw_envs.core.episode import Status, Verdict
 from claw_envs.core.tasksets import load_tasks
+from tests.trainers.openrlhf.made import NAN, by_row, episode, experiences, on_tokens, turn
 from tests.trainers.openrlhf.parts import LocalEngine, execute, logprobs, maker_of, taken
 from trainers import advantages
 from trainers.config import Config
 from trainers.openrlhf.agent import AgentExecutor
 from trainers.openrlhf.executor import response_of
 from trainers.openrlhf.records import KEY, unpack
-from trainers.policies import engines
 from trainers.policies.render import Renderer, with_hint
 from trainers.signals import process_reward
 
 pytestmark = pytest.mark.usefixtures("cluster")
 Configure = Callable[..., Config]
-NAN = float("nan")
-
-
-def turn(step: int, prompt: Sequence[int], response: Sequence[int], verdict: Verdict | None = None) -> Turn:
-    return Turn(
-        episode_id="e",
-        step=step,
-        messages=[{"role": "user", "content": f"Question {step}?"}],
-        response="",
-        prompt_ids=list(prompt),
-        response_ids=list(response),
-        logprobs=[-1.0 - token / 1000 for token in response],
-        versions=[0] * len(response),
-        verdict=verdict or Verdict(score=0.0),
-    )
-
-
-def episode(
-    scores: Sequence[float | Verdict | None], *, outcome: float | None = 0.0, status: Status = Status.COMPLETED
-) -> Episode:
-    """One conversation; the turn at step i says i + 1 tokens. None is an abstention."""
-    ids, turns = [5, 6, 7], []
-    for step, score in enumerate(scores):
-        verdict = score if isinstance(score, Verdict) else Verdict(score=score, status="ok" if score else "abstained")
-        turns.append(turn(step, ids, range(10 * step + 20, 11 * step + 21), verdict))
-        ids = [*ids, *turns[-1].response_ids, 8, 9]
-    return Episode(id="e", task_id="t", family="chat", turns=turns, outcome=outcome, status=status)
-
-
-def experiences(config: Config, tiny: tuple[Any, Any], episodes: Sequence[Episode], **options: Any) -> list[Any]:
-    scored = config.loss.importance_cap is not None
-    samples = [taken(response_of(each, config, Renderer(tiny[1]), logprobs=scored)) for each in episodes]
-    made: list[Any] = maker_of(config, tiny, **options).make_experience_batch(samples)
-    return made
-
-
-def by_row(made: Sequence[Any], name: str) -> list[torch.Tensor]:
-    """A field's rows, in the order in which the maker made them."""
-    rows = {i: getattr(each, name)[row] for each in made for row, i in enumerate(each.index)}
-    return [rows[i] for i in range(len(rows))]
-
-
-def on_tokens(made: Sequence[Any], row: int, turns: Sequence[Turn]) -> list[list[float]]:
-    """Advantages on the tokens of a row that OpenRLHF has as trained, NaN where it does not, by turn."""
-    values, mask = by_row(made, "advantages")[row], by_row(made, "action_mask")[row].bool()
-    assert not values[~mask].any()
-    columns = torch.where(mask, values, torch.full_like(values, NAN)).tolist()
-    return [columns[len(each.prompt_ids) - 1 :][: len(each.response_ids)] for each in turns]
-
-
-@pytest.fixture
-def batch_config(configure: Configure) -> Callable[..., Config]:
-    def configured(**overrides: Any) -> Config:
-        return configure(
-            **{"batch_size": 4, "rollout__group_size": 4, "optim__microbatch": 2, "updates": 1} | overrides
-        )
-
-    return configured
 
 
 def test_real_episodes_get_the_step_index_advantages_of_the_pure_function(
@@ -343,69 +282,3 @@ def test_every_model_computes_the_same_number_of_micro_batches_on_each_process(
 
 def test_no_samples_make_no_experience(batch_config: Configure, tiny: tuple[Any, Any]) -> None:
     assert maker_of(batch_config(signal="step_index", loss__kl_coef=0), tiny).split_rollout_samples([]) == []
-
-
-def test_every_batch_leaves_a_row_of_figures_and_where_asked_for_itself(
-    batch_config: Configure, tiny: tuple[Any, Any], tmp_path: Path
-) -> None:
-    config = batch_config(signal="step_index", loss__kl_coef=0, cluster__dump="true")
-    episodes = [episode([1.0, None], outcome=1.0), episode([-1.0]), episode([Verdict(status="failed")]), episode([1.0])]
-    episodes[1].turns.append(turn(1, [60], [61, 62], Verdict(score=-1.0)))
-    for _ in range(2):  # as after a restart
-        made = experiences(config, tiny, episodes)
-    with (tmp_path / "run" / "batches.csv").open() as file:
-        rows = list(csv.DictReader(file))
-    assert [row["batch"] for row in rows] == ["1", "2"]
-    assert {name: float(rows[1][name]) for name in ("episodes", "aborted", "turns", "rows")} == {
-        "episodes": 4.0,
-        "aborted": 0.0,
-        "turns": 6.0,
-        "rows": 8.0,
-    }
-    assert float(rows[1]["reward"]) == 0.25
-    assert sorted(path.name for path in (tmp_path / "run" / "batches").iterdir()) == ["1.npz", "2.npz"]
-
-    kept = np.load(tmp_path / "run" / "batches" / "2.npz")
-    process = np.where(kept["turn_abstained"], 0.0, kept["turn_process"])
-    expected = advantages.step_index(kept["turn_group"].tolist(), kept["turn_step"], kept["turn_outcome"] + process)
-    table, mask = np.zeros(kept["advantages"].shape), np.zeros(kept["advantages"].shape)
-    spans = zip(kept["turn_row"], kept["turn_start"], kept["turn_tokens"], expected, strict=True)
-    for row, start, tokens, value in spans:
-        table[row, start - 1 : start - 1 + tokens] = np.nan_to_num(value)
-        mask[row, start - 1 : start - 1 + tokens] = np.isfinite(value)
-    assert_allclose(kept["advantages"], table, rtol=1e-6)
-    assert_allclose(kept["action_mask"], mask)
-    assert_allclose(kept["advantages"][0, : by_row(made, "advantages")[0].shape[0]], by_row(made, "advantages")[0])
-
-
-def test_an_engine_may_read_the_hints_and_what_it_has_no_room_for_does_not_train(
-    batch_config: Configure, tiny: tuple[Any, Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    class Served:
-        closed = False
-
-        async def score(self, ids: Sequence[int], start: int) -> list[float]:
-            if len(ids) - start > 2:
-                raise ContextFull("too long")
-            values: list[float] = logprobs(tiny[0], ids)[start - 1 :].tolist()
-            return values
-
-        async def aclose(self) -> None:
-            self.closed = True
-
-    served, asked = Served(), list[Any]()
-    monkeypatch.setattr(engines, "open_engine", lambda address, **options: asked.append((address, options)) or served)
-    monkeypatch.setenv("OPENAI_API_KEY", "secret")
-    config = batch_config(
-        signal="opd", cluster__teacher="sglang+http://teacher", weights__opd_baseline="false", loss__kl_coef=0
-    )
-    hint = Verdict(score=-1.0, hint="Shorter, please.")
-    episodes = [episode([hint] * 3), episode([None]), episode([None]), episode([None])]
-    made = experiences(config, tiny, episodes)
-    prompt = Renderer(tiny[1]).prompt_ids(with_hint(episodes[0].turns[1].messages, "Shorter, please."))
-    second = episodes[0].turns[1]
-    theirs = logprobs(tiny[0], prompt + second.response_ids)[len(prompt) - 1 :].numpy()
-    _, got, last = on_tokens(made, 0, episodes[0].turns)
-    assert_allclose(got, theirs - np.array(second.logprobs), atol=1e-5)
-    assert np.isnan(last).all()
-    assert (asked, served.closed) == ([("sglang+http://teacher", {"api_key": "secret"})], True)
