@@ -1,5 +1,6 @@
 """What the tests of this folder are put together from: an engine in this process, and OpenRLHF's own classes."""
 
+import asyncio
 from argparse import Namespace
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -8,6 +9,9 @@ from typing import Any, NamedTuple
 
 import torch
 
+from claw_envs.chat.env import ChatEnv
+from claw_envs.core.env import Action, Step
+from claw_envs.core.errors import InfrastructureError
 from trainers.config import Config
 from trainers.openrlhf.flags import flags_of
 
@@ -32,6 +36,33 @@ DEFAULTS = {
 """Of OpenRLHF's parser."""
 
 Says = Callable[[list[int]], str]
+
+
+class Broken(ChatEnv):
+    """Fails where it is told to, as often as it is told to."""
+
+    def __init__(self, *, times: int = 99, error: type[Exception] = InfrastructureError, hangs: bool = False) -> None:
+        super().__init__()
+        self.times, self.error, self.hangs = times, error, hangs
+        self.seeds: list[int | None] = []
+        self.closed, self.hanging = False, asyncio.Event()
+
+    async def areset(self, *, seed: int | None = None, options: Any = None) -> Any:
+        self.seeds.append(seed)
+        return await super().areset(seed=seed, options=options)
+
+    async def _act(self, action: Action) -> Step:
+        self.times -= 1
+        if self.times >= 0:
+            if self.hangs:
+                self.hanging.set()
+                await asyncio.Event().wait()
+            raise self.error("it broke")
+        return await super()._act(action)
+
+    async def aclose(self) -> None:
+        self.closed = True
+        await super().aclose()
 
 
 class LogProb(NamedTuple):

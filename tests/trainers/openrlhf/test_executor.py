@@ -10,11 +10,10 @@ import pytest
 import torch
 
 from claw_envs.chat.env import ChatEnv
-from claw_envs.core.env import Action, Step
 from claw_envs.core.episode import Observation, Status, Turn, Verdict
 from claw_envs.core.errors import InfrastructureError, UserError
 from claw_envs.core.task import Task
-from tests.trainers.openrlhf.parts import LocalEngine, execute, logprobs
+from tests.trainers.openrlhf.parts import Broken, LocalEngine, execute, logprobs
 from trainers.config import Config
 from trainers.openrlhf import executor as module
 from trainers.openrlhf.agent import AgentExecutor
@@ -46,33 +45,6 @@ def experience(response: dict[str, Any], max_len: int = 1024) -> Any:
 
 def use(monkeypatch: pytest.MonkeyPatch, make: Callable[[], Any]) -> None:
     monkeypatch.setattr(module, "make_env", lambda config, like=None: make())
-
-
-class Broken(ChatEnv):
-    """Fails where it is told to, as often as it is told to."""
-
-    def __init__(self, *, times: int = 99, error: type[Exception] = InfrastructureError, hangs: bool = False) -> None:
-        super().__init__()
-        self.times, self.error, self.hangs = times, error, hangs
-        self.seeds: list[int | None] = []
-        self.closed, self.hanging = False, asyncio.Event()
-
-    async def areset(self, *, seed: int | None = None, options: Any = None) -> Any:
-        self.seeds.append(seed)
-        return await super().areset(seed=seed, options=options)
-
-    async def _act(self, action: Action) -> Step:
-        self.times -= 1
-        if self.times >= 0:
-            if self.hangs:
-                self.hanging.set()
-                await asyncio.Event().wait()
-            raise self.error("it broke")
-        return await super()._act(action)
-
-    async def aclose(self) -> None:
-        self.closed = True
-        await super().aclose()
 
 
 def test_what_was_sampled_is_what_openrlhf_trains(configure: Configure, tiny: tuple[Any, Any]) -> None:
